@@ -1,0 +1,188 @@
+"""Who may touch what, as a value.
+
+Rules this module keeps:
+- A `Scope` is the proof of one allow decision and the only key to memories. Only access
+  enforcement mints one; a test walks the syntax trees and fails when anything else does.
+- It names exactly one tenant and exactly one user. There is no wildcard, no "system" scope, no way
+  to widen one; `narrow` only shrinks.
+- `TenantScope` and `OperatorScope` are the same for administration: they open no memory.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Self
+
+from core.errors import Denied
+from core.ids import KeyId, NamespaceId, SpaceId, TenantId, UserId
+
+
+class Action(StrEnum):
+    """What may be asked, as `area:object:verb`; the policy's and the audit log's vocabulary."""
+
+    MEMORY_WRITE = "memory:item:write"
+    MEMORY_READ = "memory:item:read"
+    MEMORY_LIST = "memory:item:list"
+    MEMORY_RECALL = "memory:item:recall"
+    MEMORY_UPDATE = "memory:item:update"
+    MEMORY_FORGET = "memory:item:forget"
+    RECALL_READ = "memory:recall:read"
+    TENANT_CREATE = "admin:tenant:create"
+    TENANT_LIST = "admin:tenant:list"
+    TENANT_ERASE = "admin:tenant:erase"
+    KEY_CREATE = "admin:key:create"
+    KEY_LIST = "admin:key:list"
+    KEY_ROTATE = "admin:key:rotate"
+    KEY_REVOKE = "admin:key:revoke"
+    AUDIT_READ = "audit:event:read"
+
+    @property
+    def object(self) -> str:
+        """The policy's object, such as `memory:item`."""
+        return self.value.rpartition(":")[0]
+
+    @property
+    def verb(self) -> str:
+        """The policy's verb, such as `write`."""
+        return self.value.rpartition(":")[2]
+
+
+WRITING = frozenset({Action.MEMORY_WRITE, Action.MEMORY_UPDATE, Action.MEMORY_FORGET})
+"""Actions under which the record accepts a change of memories; the database checks it again."""
+
+
+class Role(StrEnum):
+    """What a credential may be for. Roles add up."""
+
+    READER = "reader"
+    WRITER = "writer"
+    CURATOR = "curator"
+    ADMIN = "admin"
+    PRIVACY = "privacy"
+    AUDITOR = "auditor"
+    OPERATOR = "operator"
+
+
+class SourceKind(StrEnum):
+    """By which channel a statement came, most trusted first. The channel decides, never the text."""
+
+    OPERATOR = "operator"
+    USER_DIRECT = "user_direct"
+    AGENT_INFERRED = "agent_inferred"
+    TOOL_OUTPUT = "tool_output"
+    DOCUMENT = "document"
+    IMPORTED = "imported"
+    DERIVED = "derived"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Principal:
+    """Who asks, once authenticated. Everything in it comes from the verified credential.
+
+    Args:
+        tenant: None for the operator alone, who sees no memory.
+        key_id: public id of the credential.
+        roles: what the credential is for.
+        namespaces: names it may use; None means every namespace of the tenant.
+        users: outside ids of the people it may act for; None means everybody of the tenant.
+        ceiling: the most trusted source kind that its writes may claim.
+        channel: `http` or `mcp`; decides the default source kind.
+    """
+
+    tenant: TenantId | None
+    key_id: KeyId
+    roles: frozenset[Role]
+    namespaces: tuple[str, ...] | None = field(repr=False)
+    users: frozenset[str] | None = field(repr=False)
+    ceiling: SourceKind = SourceKind.USER_DIRECT
+    channel: str = "http"
+
+    @property
+    def pinned_user(self) -> str | None:
+        """The only person this credential may act for, or None when there are several."""
+        if self.users is not None and len(self.users) == 1:
+            return next(iter(self.users))
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """Why an action is allowed: the rule that matched, the policy's version, and its obligations."""
+
+    rule: str
+    policy_version: str
+    obligations: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Spaces:
+    """Shared sets by audience. `same_user`: agents share one person; `members`: people share."""
+
+    same_user: frozenset[SpaceId] = frozenset()
+    members: frozenset[SpaceId] = frozenset()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Proof of one allow decision, and the only key to a store. Only access enforcement mints one.
+
+    A recall sees `tenant ∧ ((user = u ∧ namespace ∈ N ∧ no space) ∨ (space ∈ S₁ ∧ user = u) ∨
+    (space ∈ S₂))` with S₁ the readable `same_user` and S₂ the readable `members` spaces.
+
+    Args:
+        tenant: exactly one: two tenants take two decisions and two audit events.
+        user: whose memories; never absent, never a wildcard.
+        namespaces: N above; for a write, the one namespace written to.
+        readable, writable: spaces that may be read, and written to.
+        known: False when nothing is kept about this person yet; such a scope reads as empty and
+            must create nothing.
+        principal: who asks, for the audit log.
+    """
+
+    tenant: TenantId
+    user: UserId
+    namespaces: frozenset[NamespaceId]
+    readable: Spaces = Spaces()
+    writable: Spaces = Spaces()
+    action: Action
+    decision: Decision
+    principal: Principal = field(repr=False)
+    known: bool = True
+
+    def narrow(self, namespaces: frozenset[NamespaceId]) -> Self:
+        """Return this scope over fewer namespaces.
+
+        Raises:
+            Denied: `namespaces` is not a subset; a scope never widens.
+        """
+        if not namespaces <= self.namespaces:
+            raise Denied
+        return type(self)(
+            tenant=self.tenant,
+            user=self.user,
+            namespaces=namespaces,
+            readable=self.readable,
+            writable=self.writable,
+            action=self.action,
+            decision=self.decision,
+            principal=self.principal,
+            known=self.known,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantScope:
+    """Proof that a tenant's own administration or audit may be touched. It opens no memory."""
+
+    tenant: TenantId
+    action: Action
+    decision: Decision
+    principal: Principal = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperatorScope:
+    """Proof that the operator may make, list or erase tenants. It opens nothing inside one."""
+
+    action: Action
+    decision: Decision
+    principal: Principal = field(repr=False)
