@@ -26,6 +26,9 @@ WriterId = NewType("WriterId", UUID)
 KeyId = NewType("KeyId", str)
 """Public half of an API key: lower-case letters and digits, no underscore."""
 
+SYSTEM_TENANT = TenantId(UUID(int=0))
+"""Owner of the audit chain for what belongs to no tenant: operators and failed authentication."""
+
 _lock = threading.Lock()
 _last_ms = 0
 _counter = 0

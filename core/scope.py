@@ -105,6 +105,35 @@ class Principal:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Call:
+    """One authenticated request on its way in: who asks, and the ids that tie its traces together.
+
+    Args:
+        request_id: ours, also in the reply's `X-Request-Id`.
+        trace_id: 32 hex digits of our own trace, or empty when telemetry is off.
+    """
+
+    principal: Principal = field(repr=False)
+    request_id: str
+    trace_id: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trail:
+    """What the audit log will say of who asked. Keyed hashes; no id of a person or a credential.
+
+    Args:
+        actor: keyed hash of the credential's id, 32 hex digits.
+        on_behalf_of: keyed hash of the user, 32 hex digits; None for administration.
+    """
+
+    actor: str
+    on_behalf_of: str | None
+    request_id: str
+    trace_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """Why an action is allowed: the rule that matched, the policy's version, and its obligations."""
 
@@ -135,7 +164,8 @@ class Scope:
         readable, writable: spaces that may be read, and written to.
         known: False when nothing is kept about this person yet; such a scope reads as empty and
             must create nothing.
-        principal: who asks, for the audit log.
+        principal: who asks.
+        trail: what the audit log says of who asked.
     """
 
     tenant: TenantId
@@ -146,6 +176,7 @@ class Scope:
     action: Action
     decision: Decision
     principal: Principal = field(repr=False)
+    trail: Trail
     known: bool = True
 
     def narrow(self, namespaces: frozenset[NamespaceId]) -> Self:
@@ -165,6 +196,7 @@ class Scope:
             action=self.action,
             decision=self.decision,
             principal=self.principal,
+            trail=self.trail,
             known=self.known,
         )
 
@@ -177,6 +209,7 @@ class TenantScope:
     action: Action
     decision: Decision
     principal: Principal = field(repr=False)
+    trail: Trail
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,3 +219,4 @@ class OperatorScope:
     action: Action
     decision: Decision
     principal: Principal = field(repr=False)
+    trail: Trail
