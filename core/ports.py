@@ -17,7 +17,17 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from core.ids import MemoryId, RecallId, TenantId
+from core.ids import (
+    EventId,
+    KeyId,
+    MemoryId,
+    NamespaceId,
+    RecallId,
+    SpaceId,
+    TenantId,
+    UserId,
+    WriterId,
+)
 from core.model import (
     AnyScope,
     AuditEvent,
@@ -30,7 +40,7 @@ from core.model import (
     Page,
     Row,
 )
-from core.scope import Scope
+from core.scope import OperatorScope, Role, Scope, SourceKind, TenantScope
 
 Vector = NDArray[np.float32]
 """Shape (dimension,); unit length."""
@@ -249,6 +259,24 @@ class Reply:
     id: UUID
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Indexable:
+    """What the index needs of one live memory: its row and its sealed vectors.
+
+    Args:
+        terms: blind lexical token -> how often.
+        session, tags: keyed look-ups.
+        vectors: one envelope a chunk; empty when the text is not embedded yet.
+    """
+
+    row: Row
+    session: bytes | None
+    tags: tuple[bytes, ...]
+    terms: Mapping[int, int] = field(repr=False)
+    vectors: tuple[bytes, ...] = field(repr=False)
+    embedder: str
+
+
 class MemoryView(Protocol):
     """One transaction under one Scope. It commits when the block ends and rolls back on an error.
 
@@ -313,8 +341,8 @@ class MemoryView(Protocol):
         """Return every kept version of a live memory, newest first. Raises: NotFound."""
         ...
 
-    async def vectors(self, memory: MemoryId) -> tuple[int, list[bytes]]:
-        """Return (version, envelopes by chunk) of a live memory. Raises: NotFound."""
+    async def indexable(self, memory: MemoryId) -> Indexable:
+        """Return what the index needs of a live memory. Raises: NotFound."""
         ...
 
     async def forget(self, memories: Sequence[MemoryId]) -> list[MemoryId]:
@@ -354,14 +382,17 @@ class IndexTask:
     """One memory whose points must follow the record. Ids and versions only, never text.
 
     Args:
+        task: the queue's own number.
         delete: True when the memory is gone and its points must go.
         chunks: how many points it had, for a removal.
     """
 
     task: int
     tenant: TenantId
-    owner: UUID
-    owner_is_space: bool
+    user: UserId
+    namespace: NamespaceId
+    space: SpaceId | None
+    space_is_owner: bool
     memory: MemoryId
     version: int
     delete: bool
@@ -405,6 +436,200 @@ class Outbox(Protocol):
 
     async def requeue_all(self) -> int:
         """Queue every live memory again, for a rebuild of the index; returns how many."""
+        ...
+
+
+# ---------------------------------------------------------------- directory and audit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyRow:
+    """One API key as the record keeps it.
+
+    Args:
+        grants: sealed under the tenant's key: `{"name", "namespaces", "users"}`.
+        secret_mac: HMAC of the secret under the pepper, 32 bytes.
+        previous_mac: of the secret before a rotation; None once its overlap has passed.
+        usable: not revoked and not expired, by the database's time.
+    """
+
+    id: KeyId
+    tenant: TenantId | None
+    roles: frozenset[Role]
+    ceiling: SourceKind
+    grants: bytes = field(repr=False)
+    secret_mac: bytes = field(repr=False)
+    previous_mac: bytes | None = field(repr=False)
+    pepper_version: int
+    created_at: datetime
+    expires_at: datetime | None
+    revoked_at: datetime | None
+    usable: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TenantRow:
+    """One tenant: its id, its sealed name (under the tenant's own key), and when it was made."""
+
+    id: TenantId
+    name: bytes = field(repr=False)
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resolved:
+    """Inside ids of what a caller named.
+
+    Args:
+        user: None when nothing is kept about that person.
+        namespaces: keyed look-up -> id, of those that exist.
+    """
+
+    user: UserId | None
+    namespaces: Mapping[bytes, NamespaceId]
+
+
+class AdminView(Protocol):
+    """One transaction of a tenant's administration or the operator's; it opens no memory."""
+
+    now: datetime
+
+    async def insert_tenant(self, row: TenantRow, name_key: bytes) -> None:
+        """Keep a new tenant. Operator only. Raises: Conflict (the name's keyed look-up exists)."""
+        ...
+
+    async def tenants(self, after: UUID | None, limit: int) -> list[TenantRow]:
+        """Return tenants, oldest first. Operator only."""
+        ...
+
+    async def erase_tenant(self, tenant: TenantId) -> int:
+        """Remove everything of a tenant but its audit trail; returns how many memories went.
+
+        Operator only. Raises: NotFound.
+        """
+        ...
+
+    async def insert_key(self, row: KeyRow) -> None:
+        """Keep a new API key."""
+        ...
+
+    async def keys(self) -> list[KeyRow]:
+        """Return the tenant's keys, newest first, revoked ones included."""
+        ...
+
+    async def key(self, key: KeyId) -> KeyRow:
+        """Return one of the tenant's keys. Raises: NotFound."""
+        ...
+
+    async def rotate_key(self, key: KeyId, secret_mac: bytes, *, overlap_seconds: int) -> KeyRow:
+        """Give a key a new secret; the old one works for `overlap_seconds` more.
+
+        Raises: NotFound (also: revoked).
+        """
+        ...
+
+    async def revoke_key(self, key: KeyId) -> None:
+        """End a key at once. Raises: NotFound."""
+        ...
+
+    async def events(
+        self,
+        *,
+        since: datetime | None,
+        until: datetime | None,
+        on_behalf_of: frozenset[str],
+        action: str | None,
+        after: tuple[datetime, UUID] | None,
+        limit: int,
+    ) -> "list[LoggedEvent]":
+        """Return the tenant's audit events, newest first, strictly older than `after`.
+
+        Args:
+            on_behalf_of: keyed hashes to keep; empty keeps all.
+        """
+        ...
+
+    async def record(self, event: AuditEvent) -> None:
+        """As in `MemoryView`."""
+        ...
+
+    async def settle(self, claim: Claim, reply: Reply) -> None:
+        """As in `MemoryView`."""
+        ...
+
+
+class Directory(Protocol):
+    """Tenants, people, namespaces and API keys. Every method raises Unavailable."""
+
+    async def find_key(self, key: KeyId) -> KeyRow | None:
+        """Return one key of whatever tenant; the only look-up that names none."""
+        ...
+
+    async def resolve(
+        self, tenant: TenantId, user: bytes, namespaces: Sequence[bytes] | None
+    ) -> Resolved:
+        """Return the ids behind keyed look-ups; None asks for every namespace of the tenant."""
+        ...
+
+    async def ensure(
+        self, tenant: TenantId, user: bytes, namespace: bytes, sealed_name: bytes
+    ) -> tuple[UserId, NamespaceId]:
+        """Return the ids, making what is missing; safe under races.
+
+        Args:
+            sealed_name: the namespace's name, sealed, kept if it is new.
+        """
+        ...
+
+    async def namespace_names(self, tenant: TenantId) -> Mapping[NamespaceId, bytes]:
+        """Return the sealed name of each namespace of the tenant."""
+        ...
+
+    def admin(self, scope: TenantScope | OperatorScope) -> AbstractAsyncContextManager[AdminView]:
+        """Open one transaction of administration."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedEvent:
+    """An audit event with its place among its writer's own and a MAC the database cannot make.
+
+    Args:
+        number: running number of this writer, from 1, no gaps but voided ones.
+        digest: SHA-256 of the event's canonical form, 32 bytes.
+        mac: HMAC over (writer, number, digest), 32 bytes.
+    """
+
+    event: AuditEvent
+    writer: WriterId
+    number: int
+    digest: bytes
+    mac: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoggedEvent:
+    """An audit event as read from the log; `sequence`, `prev`, `hash` are None until sealed."""
+
+    signed: SignedEvent
+    sequence: int | None
+    prev: bytes | None
+    hash: bytes | None
+
+
+class AuditWriter(Protocol):
+    """Numbers and MACs audit events for one process. Pure memory; the record keeps them."""
+
+    def sign(self, event: AuditEvent) -> SignedEvent:
+        """Return `event` with the next number."""
+        ...
+
+    def committed(self, signed: SignedEvent) -> None:
+        """Its transaction committed."""
+        ...
+
+    def lost(self, signed: SignedEvent) -> None:
+        """Its transaction did not commit: the number will be voided, so that no gap stays."""
         ...
 
 
@@ -532,7 +757,7 @@ class WriteStages:
     store: RecordStore
     spans: Spans
     wake_index: "Wake"
-    embed_later: "EmbedLater"
+    """Called after each commit that queued something; the indexer also embeds what has no vector."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -554,12 +779,3 @@ class Wake(Protocol):
     def __call__(self) -> None:
         """Wake it; never blocks."""
         ...
-
-
-class EmbedLater(Protocol):
-    """Takes over the embedding of a long text after the acknowledgement."""
-
-    def __call__(self, scope: Scope, memory: MemoryId, version: int) -> None:
-        """Queue it; never blocks. What is lost in a crash is found again by its missing vectors."""
-        ...
-
