@@ -3,7 +3,7 @@
     GatewayError
     ├── Unauthenticated      no credential, or one that proves nothing
     ├── Denied               the policy said no, about something the caller may know of
-    ├── NotFound             missing, forgotten, expired, tampered with, or somebody else's: one answer
+    ├── NotFound             missing, forgotten, expired, withheld or foreign: one answer
     ├── Invalid              the request is malformed; names the field, never the value
     │   └── NamesInvalid     several fields at once
     ├── ContentRejected      a guard refused what the request carries
@@ -46,7 +46,7 @@ class Unauthenticated(GatewayError):
 
 
 class Denied(GatewayError):
-    """The policy does not allow this. `rule` names the decision for the audit log, not for the caller."""
+    """The policy does not allow this. `rule` is for the audit log, not for the caller."""
 
     code = "forbidden"
     sentence = "This credential may not do that."
@@ -65,7 +65,7 @@ class NotFound(GatewayError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldFault:
-    """One thing wrong with a request: the field's path and a sentence that never quotes its value."""
+    """One thing wrong with a request: the field's path and a sentence without its value."""
 
     field: str
     message: str

@@ -15,14 +15,11 @@ from enum import StrEnum
 from typing import Any, Self
 from uuid import UUID
 
-from core.ids import SYSTEM_TENANT, EventId, MemoryId, NamespaceId, RecallId, SpaceId, TenantId, UserId
-from core.scope import OperatorScope, Scope, SourceKind, TenantScope
+from core.ids import EventId, MemoryId, NamespaceId, RecallId, SpaceId, TenantId, UserId
+from core.scope import Scope, SourceKind
 
 Json = Any
 """A JSON value: None, bool, int, float, str, or lists and string-keyed dicts of the same."""
-
-AnyScope = Scope | TenantScope | OperatorScope
-"""Any proof of an allow decision."""
 
 
 class Layer(StrEnum):
@@ -454,60 +451,3 @@ class Recall:
     degraded: tuple[str, ...]
     withheld: int
     event_id: EventId
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AuditEvent:
-    """One thing done or refused, named `area:object:verb`. No content; people as keyed hashes.
-
-    Args:
-        at: the database's time of the transaction that carries it.
-        object: id of what was touched, or a class of things such as `memories`.
-        decision: `allow` or `deny`.
-        outcome: `ok`, or the code of what went wrong.
-        count: how many things were touched or returned.
-    """
-
-    event_id: EventId
-    tenant: TenantId
-    at: datetime
-    actor: str
-    on_behalf_of: str | None
-    action: str
-    object: str
-    decision: str
-    rule: str
-    policy_version: str
-    outcome: str
-    count: int
-    request_id: str
-    trace_id: str
-
-    @classmethod
-    def of(  # noqa: PLR0913 - one argument a field that the scope does not know
-        cls,
-        scope: AnyScope,
-        *,
-        event_id: EventId,
-        at: datetime,
-        object: str,  # noqa: A002 - the contract's name for the field
-        outcome: str = "ok",
-        count: int = 1,
-    ) -> Self:
-        """Return the event of an allowed action under `scope`."""
-        return cls(
-            event_id=event_id,
-            tenant=SYSTEM_TENANT if isinstance(scope, OperatorScope) else scope.tenant,
-            at=at,
-            actor=scope.trail.actor,
-            on_behalf_of=scope.trail.on_behalf_of,
-            action=scope.action.value,
-            object=object,
-            decision="allow",
-            rule=scope.decision.rule,
-            policy_version=scope.decision.policy_version,
-            outcome=outcome,
-            count=count,
-            request_id=scope.trail.request_id,
-            trace_id=scope.trail.trace_id,
-        )

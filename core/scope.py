@@ -63,7 +63,7 @@ class Role(StrEnum):
 
 
 class SourceKind(StrEnum):
-    """By which channel a statement came, most trusted first. The channel decides, never the text."""
+    """By which channel a statement came, most trusted first; the channel decides."""
 
     OPERATOR = "operator"
     USER_DIRECT = "user_direct"
@@ -135,7 +135,7 @@ class Trail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """Why an action is allowed: the rule that matched, the policy's version, and its obligations."""
+    """Why an action is allowed: the rule, the policy's version, and its obligations."""
 
     rule: str
     policy_version: str
@@ -220,3 +220,7 @@ class OperatorScope:
     decision: Decision
     principal: Principal = field(repr=False)
     trail: Trail
+
+
+AnyScope = Scope | TenantScope | OperatorScope
+"""Any proof of an allow decision."""

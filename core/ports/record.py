@@ -1,0 +1,197 @@
+"""The record: one transaction under one Scope. No method takes a tenant or a user."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from core.event import AuditEvent
+from core.ids import MemoryId, RecallId
+from core.model import Filter, Kept, Page, Row
+from core.scope import AnyScope, Scope
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Inserted:
+    """What the record did with a `Kept`.
+
+    Args:
+        existing: the live memory with the same digest, locked until the view ends; None if stored.
+        created_at: the database's time.
+    """
+
+    existing: Row | None
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Proposal:
+    """A candidate: where it came from and how well it scored there (meaning differs by path)."""
+
+    id: MemoryId
+    score: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """An idempotency key on its way to its one effect.
+
+    Args:
+        key: keyed hash of (principal, method, path, key), 32 bytes.
+        body: digest of the body, 32 bytes.
+    """
+
+    key: bytes
+    body: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reply:
+    """A kept answer to an idempotency key: what it was for, and the sealed reply."""
+
+    body: bytes
+    sealed: bytes = field(repr=False)
+    id: UUID
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Indexable:
+    """What the index needs of one live memory: its row and its sealed vectors.
+
+    Args:
+        terms: blind lexical token -> how often.
+        session, tags: keyed look-ups.
+        vectors: one envelope a chunk; empty when the text is not embedded yet.
+    """
+
+    row: Row
+    session: bytes | None
+    tags: tuple[bytes, ...]
+    terms: Mapping[int, int] = field(repr=False)
+    vectors: tuple[bytes, ...] = field(repr=False)
+    embedder: str
+
+
+class MemoryView(Protocol):
+    """One transaction under one Scope. It commits when the block ends and rolls back on an error.
+
+    Every method raises Unavailable when the record cannot answer.
+    """
+
+    now: datetime
+    """The database's time of this transaction."""
+
+    async def insert(self, kept: Kept) -> Inserted:
+        """Keep a new memory with its terms and vectors, and queue it for the index.
+
+        When a live memory with the same digest exists, nothing is inserted and that row comes back,
+        locked. Holds under concurrency by a unique constraint.
+        """
+        ...
+
+    async def revise(self, kept: Kept, *, expected_version: int) -> Row:
+        """Replace a live memory by `kept` (same id, version + 1); the old version stays in history.
+
+        Raises:
+            NotFound: not live in this scope.
+            PreconditionFailed: its version is not `expected_version`.
+            Conflict: another live memory already says the same (same digest).
+        """
+        ...
+
+    async def adjust(self, memory: MemoryId, *, confidence: float) -> Row:
+        """Set the confidence of a live memory and touch `updated_at`; no new version, no text."""
+        ...
+
+    async def attach(
+        self, memory: MemoryId, version: int, vectors: Sequence[bytes], embedder: str
+    ) -> bool:
+        """Add vectors made after the acknowledgement, and queue the memory for the index again.
+
+        Returns False, and does nothing, when that version is no longer the live one.
+        """
+        ...
+
+    async def get(self, memory: MemoryId, *, lock: bool = False) -> Row:
+        """Return one live memory (any state but forgotten, not expired). Raises: NotFound."""
+        ...
+
+    async def find(self, memories: Sequence[MemoryId], where: Filter) -> list[Row]:
+        """Return those of `memories` that are in scope, live, not expired and match `where`."""
+        ...
+
+    async def lexical(self, terms: Sequence[int], where: Filter, limit: int) -> list[Proposal]:
+        """Return the best by BM25 over this owner's own statistics.
+
+        The score is the share of the query's idf mass that a text covers, 0 to 1.
+        """
+        ...
+
+    async def recent(self, where: Filter, limit: int) -> list[Proposal]:
+        """Return the newest, newest first; those not indexed yet are always among them."""
+        ...
+
+    async def page(self, where: Filter, after: tuple[datetime, UUID] | None, limit: int) -> Page:
+        """Return one page, newest first, strictly older than `after`."""
+        ...
+
+    async def versions(self, memory: MemoryId) -> list[Row]:
+        """Return every kept version of a live memory, newest first. Raises: NotFound."""
+        ...
+
+    async def indexable(self, memory: MemoryId) -> Indexable:
+        """Return what the index needs of a live memory. Raises: NotFound."""
+        ...
+
+    async def forget(self, memories: Sequence[MemoryId]) -> list[MemoryId]:
+        """Remove texts, versions, terms and vectors; leave tombstones; queue removal of points.
+
+        Returns the ids that were live in this scope.
+        """
+        ...
+
+    async def used(self, memories: Sequence[MemoryId]) -> None:
+        """Count one use of each; rows that are locked are skipped, never waited for."""
+        ...
+
+    async def keep_recall(self, recall: RecallId, sealed: bytes, *, days: int) -> None:
+        """Keep the sealed record of a recall for `days`."""
+        ...
+
+    async def recall_record(self, recall: RecallId) -> bytes:
+        """Return the sealed record of a recall of this scope's user. Raises: NotFound."""
+        ...
+
+    async def record(self, event: AuditEvent) -> None:
+        """Append the audit event of what this transaction does. Raises: Unavailable."""
+        ...
+
+    async def settle(self, claim: Claim, reply: Reply) -> None:
+        """Keep the reply of an idempotency key. Raises: Repeated when somebody was first."""
+        ...
+
+
+class Repeated(Exception):  # noqa: N818 - reads as what happened
+    """The idempotency key has had its effect; the transaction is void, the kept reply answers."""
+
+
+class RecordStore(Protocol):
+    """The record: PostgreSQL in life, a fake in fast tests, both held to one contract."""
+
+    def view(self, scope: Scope) -> AbstractAsyncContextManager[MemoryView]:
+        """Open one transaction that sees exactly what `scope` allows."""
+        ...
+
+    async def append(self, scope: AnyScope, event: AuditEvent) -> None:
+        """Append one audit event by itself, for what has no effect in the record."""
+        ...
+
+    async def replayed(self, scope: AnyScope, claim: Claim) -> Reply | None:
+        """Return the kept, unexpired reply of `claim.key`, or None."""
+        ...
+
+    async def now(self) -> datetime:
+        """Return the database's time."""
+        ...
