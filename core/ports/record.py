@@ -184,8 +184,13 @@ class RecordStore(Protocol):
         """Open one transaction that sees exactly what `scope` allows."""
         ...
 
-    async def append(self, scope: AnyScope, event: AuditEvent) -> None:
-        """Append one audit event by itself, for what has no effect in the record."""
+    async def append(self, event: AuditEvent) -> None:
+        """Append one audit event by itself, for what has no effect in the record.
+
+        The event names its tenant; a refusal has no allow decision, so no scope to come with.
+
+        Raises: Unavailable, and then nobody is answered.
+        """
         ...
 
     async def replayed(self, scope: AnyScope, claim: Claim) -> Reply | None:
