@@ -87,7 +87,9 @@ class SealStore(Protocol):
         """Return the cursor of each of `writers` that has one."""
         ...
 
-    async def heads(self, tenants: Collection[TenantId] | None = None) -> dict[TenantId, Checkpoint]:
+    async def heads(
+        self, tenants: Collection[TenantId] | None = None
+    ) -> dict[TenantId, Checkpoint]:
         """Return the last checkpoint (largest size) of each tenant that has one; None asks all."""
         ...
 
