@@ -50,15 +50,20 @@ class AuditEvent:
         object: str,  # noqa: A002 - the contract's name for the field
         outcome: str = "ok",
         count: int = 1,
+        action: str | None = None,
     ) -> Self:
-        """Return the event of an allowed action under `scope`."""
+        """Return the event of an allowed action under `scope`.
+
+        Args:
+            action: only where the event is not the scope's own action, such as a withheld memory.
+        """
         return cls(
             event_id=event_id,
             tenant=SYSTEM_TENANT if isinstance(scope, OperatorScope) else scope.tenant,
             at=at,
             actor=scope.trail.actor,
             on_behalf_of=scope.trail.on_behalf_of,
-            action=scope.action.value,
+            action=action or scope.action.value,
             object=object,
             decision="allow",
             rule=scope.decision.rule,

@@ -1,0 +1,353 @@
+"""The engine's recall. The index only proposes; the record disposes.
+
+Rules this module keeps:
+- Every condition of the query is part of every path; nothing is filtered after a cut.
+- Paths run side by side under one deadline. What is missing when it ends is named in `degraded`;
+  an empty list means the full answer.
+- Every candidate is confirmed under the Scope, opened and verified. What does not open is withheld
+  and audited, and the others are answered.
+- The record of the recall, the uses it counts and its audit event commit before the answer leaves.
+"""
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from core import rank
+from core.errors import Tampered, Unavailable
+from core.event import AuditEvent
+from core.ids import EventId, MemoryId, RecallId, new_uuid
+from core.model import Details, Filter, Memory, Owner, Query, Recall, Recalled, Row
+from core.ports import (
+    MemoryView,
+    OwnerKeys,
+    Place,
+    Proposal,
+    Reach,
+    RecallStages,
+    TenantKeys,
+    Vector,
+)
+from core.scope import Scope
+from core.write import tag_lookups
+
+DENSE_LIMIT = 64
+LEXICAL_LIMIT = 64
+RECENT_LIMIT = 24
+CONFIRM_LIMIT = 64
+"""How many fused candidates are confirmed against the record."""
+FULL_ITEMS = 3
+"""So many come in full whatever their length; the next ones as summaries when they are long."""
+SUMMARY_TOKENS = 60
+KEEP_RECALL_DAYS = 7
+WITHHOLD = "memory:item:withhold"
+"""The audit action for a memory whose envelope does not open where it stands."""
+
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Proposals:
+    """What the paths found, and what was missing."""
+
+    paths: dict[str, Sequence[Proposal]] = field(default_factory=dict)
+    degraded: set[str] = field(default_factory=set)
+
+
+async def recall(scope: Scope, query: Query, stages: RecallStages) -> Recall:
+    """Answer `query` under `scope`.
+
+    Raises:
+        Unavailable: the record, the keys or the audit log did not answer.
+    """
+    recall_id = RecallId(new_uuid())
+    keys = await stages.keyring.owner(Owner.of(scope)) if scope.known else None
+    if keys is None:  # nothing is kept about this person: an empty answer creates nothing
+        return await _nothing(scope, recall_id, stages)
+    where = filter_of(query, keys)
+    found = await _propose(scope, query, where, keys, stages)
+    candidates = rank.fuse(found.paths, rank.Weights())[:CONFIRM_LIMIT]
+    async with stages.spans.step("confirm"), stages.store.view(scope) as view:
+        rows = await view.find([candidate.id for candidate in candidates], where)
+        scored = _scored(candidates, rows, stages, view)
+        items, withheld = _fit(query, scored, keys, stages)
+        event = await _record(view, scope, recall_id, query, scored, items, withheld, keys)
+    return Recall(
+        id=recall_id,
+        items=items,
+        degraded=tuple(sorted(found.degraded)),
+        withheld=len(withheld),
+        event_id=event.event_id,
+    )
+
+
+def filter_of(query: Query, keys: OwnerKeys) -> Filter:
+    """Return the query's conditions with its tags and session as keyed look-ups."""
+    session = query.session_id
+    return Filter(
+        layers=query.layers,
+        kinds=query.kinds,
+        tags=tag_lookups(query.tags, keys),
+        tags_all=query.tags_all,
+        session=None if session is None else keys.blind("session", session),
+        created_after=query.created_after,
+        created_before=query.created_before,
+        min_confidence=query.min_confidence,
+    )
+
+
+async def _propose(
+    scope: Scope, query: Query, where: Filter, keys: OwnerKeys, stages: RecallStages
+) -> Proposals:
+    found = Proposals()
+    deadline = time.monotonic() + query.timeout_ms / 1000
+    words = list(dict.fromkeys(stages.tokenizer.words(query.text)))
+    terms = keys.terms(words)
+    # The record's own paths need no vector: they run while the query is embedded.
+    vector, _ = await asyncio.gather(
+        _within(deadline, _embed(query.text, keys, stages), "embedder", found),
+        _from_record(scope, where, terms, found, stages),
+    )
+    if vector is not None:
+        await _within(
+            deadline, _from_index(scope, where, terms, vector, keys, found, stages), "index", found
+        )
+    return found
+
+
+async def _within(
+    deadline: float, work: Awaitable[T], part: str, found: Proposals
+) -> T | None:
+    """Return what `work` gives before `deadline`; else None, and say in `found` what is missing."""
+    try:
+        async with asyncio.timeout(max(0.001, deadline - time.monotonic())):
+            return await work
+    except TimeoutError:
+        found.degraded.add("deadline")
+    except Unavailable:
+        found.degraded.add(part)
+    return None
+
+
+async def _embed(text: str, keys: OwnerKeys, stages: RecallStages) -> Vector:
+    async with stages.spans.step("embed"):
+        cached = await stages.cache.get(keys, stages.embedder.name, text)
+        if cached is not None:
+            return cached
+        vector = await stages.embedder.query(text)
+        await stages.cache.put(keys, stages.embedder.name, text, vector)
+        return vector
+
+
+async def _from_record(
+    scope: Scope, where: Filter, terms: Sequence[int], found: Proposals, stages: RecallStages
+) -> None:
+    # No deadline of its own: without the record there is no answer, and its own bounds are short.
+    async with stages.spans.step("lexical"), stages.store.view(scope) as view:
+        found.paths["recency"] = await view.recent(where, RECENT_LIMIT)
+        if terms:
+            found.paths["lexical"] = await view.lexical(terms, where, LEXICAL_LIMIT)
+
+
+async def _from_index(
+    scope: Scope,
+    where: Filter,
+    terms: Sequence[int],
+    vector: Vector,
+    keys: OwnerKeys,
+    found: Proposals,
+    stages: RecallStages,
+) -> None:
+    tenant = await stages.keyring.tenant(scope.tenant)
+    reach = reach_of(scope, where, keys, tenant, vector=vector, terms=terms, now=time.time())
+    others = {proposal.id for path in found.paths.values() for proposal in path}
+    also = [tenant.point_id(keys.owner, memory, 0) for memory in others]
+    async with stages.spans.step("search"):
+        hits = await stages.index.search(reach, limit=DENSE_LIMIT, also=also)
+    best: dict[MemoryId, float] = {}
+    for hit in hits:
+        try:
+            memory, _version = tenant.open_pointer(hit.pointer)
+        except Tampered:
+            continue  # a foreign or damaged point is lost, never believed
+        best[memory] = max(best.get(memory, -1.0), hit.score)
+    found.paths["dense"] = [
+        Proposal(id=memory, score=cosine)
+        for memory, cosine in sorted(best.items(), key=lambda pair: -pair[1])
+    ]
+
+
+def reach_of(
+    scope: Scope,
+    where: Filter,
+    keys: OwnerKeys,
+    tenant: TenantKeys,
+    *,
+    vector: Vector,
+    terms: Sequence[int],
+    now: float,
+) -> Reach:
+    """Return what the index may be asked under `scope`, in its own keyed words."""
+    return Reach(
+        tenant=tenant.word("tenant", str(scope.tenant)),
+        owner=tenant.word("owner", str(keys.owner.id)),
+        user=tenant.word("user", str(scope.user)),
+        namespaces=tuple(tenant.word("namespace", str(ns)) for ns in sorted(scope.namespaces)),
+        space=None,
+        vector=keys.rotate(vector.reshape(1, -1))[0],
+        terms=tuple(terms),
+        where=where,
+        now=now,
+    )
+
+
+def _scored(
+    candidates: Sequence[rank.Candidate],
+    rows: Sequence[Row],
+    stages: RecallStages,
+    view: MemoryView,
+) -> list[rank.Scored]:
+    by_id: Mapping[MemoryId, Row] = {row.id: row for row in rows}
+    embedder = stages.embedder
+    return rank.ordered(
+        [
+            rank.score(
+                candidate,
+                by_id[candidate.id],
+                now=view.now,
+                floor=embedder.floor,
+                ceiling=embedder.ceiling,
+                weights=rank.Weights(),
+            )
+            for candidate in candidates
+            if candidate.id in by_id
+        ]
+    )
+
+
+def _fit(
+    query: Query, scored: Sequence[rank.Scored], keys: OwnerKeys, stages: RecallStages
+) -> tuple[tuple[Recalled, ...], list[MemoryId]]:
+    """Open from the best down until the limit or the token budget is reached."""
+    limit = query.limit or rank.natural_limit(len(stages.tokenizer.words(query.text)))
+    least = query.min_score
+    if query.limit is None and scored:
+        least = max(least, scored[0].score * rank.CUT_BELOW_BEST)
+    items: list[Recalled] = []
+    withheld: list[MemoryId] = []
+    tokens_left = query.max_tokens
+    for candidate in scored:
+        if len(items) >= limit or tokens_left <= 0 or candidate.score < least:
+            break
+        try:
+            memory = opened(candidate.row, keys)
+        except Tampered:
+            withheld.append(candidate.row.id)
+            continue
+        shown, detail = memory.content, "full"
+        tokens = stages.embedder.count_tokens(shown)
+        if tokens > SUMMARY_TOKENS and (len(items) >= FULL_ITEMS or tokens > tokens_left):
+            shown, detail = _summary(shown, min(SUMMARY_TOKENS, tokens_left), tokens), "summary"
+            tokens = min(SUMMARY_TOKENS, tokens_left)
+        if tokens > tokens_left and items:
+            break
+        tokens_left -= tokens
+        items.append(
+            Recalled(
+                memory=memory,
+                content=shown,
+                score=candidate.score,
+                detail=detail,
+                explain=candidate.parts,
+            )
+        )
+    return tuple(items), withheld
+
+
+def opened(row: Row, keys: OwnerKeys) -> Memory:
+    """Return the memory of a row that the record confirmed. Raises: Tampered."""
+
+    def open_field(name: str, envelope: bytes) -> bytes:
+        place = Place(record=row.id, version=row.version, field=name, namespace=row.namespace)
+        return keys.open(place, envelope)
+
+    return Memory(
+        row=row,
+        content=open_field("content", row.content).decode(),
+        details=Details.from_bytes(open_field("details", row.details)),
+    )
+
+
+def _summary(text: str, tokens: int, all_tokens: int) -> str:
+    """Return the beginning of `text`, about `tokens` long, cut at a sentence or a blank."""
+    most = max(1, len(text) * tokens // max(1, all_tokens))
+    head = text[:most]
+    for marks in ("。！？.!?\n", " ，,;；"):
+        cut = max(head.rfind(mark) for mark in marks)
+        if cut > most // 2:
+            return head[: cut + 1].rstrip() + " …"
+    return head + " …"
+
+
+async def _nothing(scope: Scope, recall_id: RecallId, stages: RecallStages) -> Recall:
+    event = AuditEvent.of(
+        scope,
+        event_id=EventId(new_uuid()),
+        at=await stages.store.now(),
+        object=str(recall_id),
+        count=0,
+    )
+    await stages.store.append(event)
+    return Recall(id=recall_id, items=(), degraded=(), withheld=0, event_id=event.event_id)
+
+
+async def _record(  # noqa: PLR0913 - the record of a recall is made of all of these
+    view: MemoryView,
+    scope: Scope,
+    recall_id: RecallId,
+    query: Query,
+    scored: Sequence[rank.Scored],
+    items: Sequence[Recalled],
+    withheld: Sequence[MemoryId],
+    keys: OwnerKeys,
+) -> AuditEvent:
+    trace = {
+        "query": query.text,
+        "candidates": [[str(item.row.id), item.row.version, item.parts] for item in scored],
+        "returned": [str(item.memory.row.id) for item in items],
+        "policy_version": scope.decision.policy_version,
+    }
+    data = json.dumps(trace, ensure_ascii=False, separators=(",", ":")).encode()
+    sealed = keys.seal(Place(record=recall_id, version=1, field="recall"), data)
+    event = AuditEvent.of(
+        scope,
+        event_id=EventId(new_uuid()),
+        at=view.now,
+        object=str(recall_id),
+        count=len(items),
+    )
+    await view.keep_recall(recall_id, sealed, days=KEEP_RECALL_DAYS)
+    await view.used([item.memory.row.id for item in items])
+    await record_withheld(view, scope, withheld)
+    await view.record(event)
+    return event
+
+
+async def record_withheld(view: MemoryView, scope: Scope, memories: Sequence[MemoryId]) -> None:
+    """Audit each memory whose envelope did not open where it stands."""
+    for memory in memories:
+        await view.record(
+            AuditEvent.of(
+                scope,
+                event_id=EventId(new_uuid()),
+                at=view.now,
+                object=str(memory),
+                outcome="tampered",
+                action=WITHHOLD,
+            )
+        )
+
