@@ -187,7 +187,7 @@ class Unavailable(GatewayError):
         self.retry_after_seconds = max(1, retry_after_seconds)
 
 
-class Tampered(Exception):  # noqa: N818 - reads as what happened, like Denied
+class Tampered(Exception):
     """Stored bytes are not what was sealed, or stand in another place.
 
     Not a `GatewayError`: it never reaches a front. The path that opened the envelope withholds the

@@ -41,7 +41,7 @@ class AuditEvent:
     trace_id: str
 
     @classmethod
-    def of(  # noqa: PLR0913 - one argument a field that the scope does not know
+    def of(
         cls,
         scope: AnyScope,
         *,

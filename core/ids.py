@@ -29,6 +29,7 @@ KeyId = NewType("KeyId", str)
 SYSTEM_TENANT = TenantId(UUID(int=0))
 """Owner of the audit chain for what belongs to no tenant: operators and failed authentication."""
 
+_COUNTER_MAX = 0xFFF
 _lock = threading.Lock()
 _last_ms = 0
 _counter = 0
@@ -46,7 +47,7 @@ def new_uuid() -> UUID:
             _last_ms, _counter = now_ms, secrets.randbits(11)
         else:  # same millisecond, or the clock went back: stay monotonic
             _counter += 1
-            if _counter > 0xFFF:
+            if _counter > _COUNTER_MAX:
                 _last_ms, _counter = _last_ms + 1, 0
         ms, counter = _last_ms, _counter
     value = (ms & 0xFFFF_FFFF_FFFF) << 80 | 0x7 << 76 | counter << 64

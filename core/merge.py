@@ -22,7 +22,8 @@ def raised(confidence: float) -> float:
 
 def joined(old: Details, new: Details) -> Details:
     """Return the details of a memory that is written again: tags and entities united in order,
-    metadata overlaid by the newer, reference, session and task kept from the older."""
+    metadata overlaid by the newer, reference, session and task kept from the older.
+    """
     return Details(
         tags=_united(old.tags, new.tags),
         metadata={**old.metadata, **new.metadata},

@@ -147,5 +147,5 @@ CUT_BELOW_BEST = 0.4
 
 
 def natural_limit(words: int) -> int:
-    """Return how many memories a query of `words` words deserves: 3 for a simple one, 12 at most."""
+    """Return how many memories a query of `words` words deserves, 3 to 12."""
     return next((limit for most, limit in SIMPLE_LIMITS if words <= most), RICH_LIMIT)

@@ -56,6 +56,8 @@ class Proposals:
 
     paths: dict[str, Sequence[Proposal]] = field(default_factory=dict)
     degraded: set[str] = field(default_factory=set)
+    now: float = 0.0
+    """The database's time, in epoch seconds."""
 
 
 async def recall(scope: Scope, query: Query, stages: RecallStages) -> Recall:
@@ -119,9 +121,7 @@ async def _propose(
     return found
 
 
-async def _within(
-    deadline: float, work: Awaitable[T], part: str, found: Proposals
-) -> T | None:
+async def _within(deadline: float, work: Awaitable[T], part: str, found: Proposals) -> T | None:
     """Return what `work` gives before `deadline`; else None, and say in `found` what is missing."""
     try:
         async with asyncio.timeout(max(0.001, deadline - time.monotonic())):
@@ -148,6 +148,7 @@ async def _from_record(
 ) -> None:
     # No deadline of its own: without the record there is no answer, and its own bounds are short.
     async with stages.spans.step("lexical"), stages.store.view(scope) as view:
+        found.now = view.now.timestamp()
         found.paths["recency"] = await view.recent(where, RECENT_LIMIT)
         if terms:
             found.paths["lexical"] = await view.lexical(terms, where, LEXICAL_LIMIT)
@@ -163,7 +164,7 @@ async def _from_index(
     stages: RecallStages,
 ) -> None:
     tenant = await stages.keyring.tenant(scope.tenant)
-    reach = reach_of(scope, where, keys, tenant, vector=vector, terms=terms, now=time.time())
+    reach = reach_of(scope, where, keys, tenant, vector=vector, terms=terms, now=found.now)
     others = {proposal.id for path in found.paths.values() for proposal in path}
     also = [tenant.point_id(keys.owner, memory, 0) for memory in others]
     async with stages.spans.step("search"):
@@ -305,7 +306,7 @@ async def _nothing(scope: Scope, recall_id: RecallId, stages: RecallStages) -> R
     return Recall(id=recall_id, items=(), degraded=(), withheld=0, event_id=event.event_id)
 
 
-async def _record(  # noqa: PLR0913 - the record of a recall is made of all of these
+async def _record(
     view: MemoryView,
     scope: Scope,
     recall_id: RecallId,
@@ -350,4 +351,3 @@ async def record_withheld(view: MemoryView, scope: Scope, memories: Sequence[Mem
                 action=WITHHOLD,
             )
         )
-

@@ -207,9 +207,7 @@ async def revise(
     sensitivity = max(before.sensitivity, guarded.sensitivity, key=list(Sensitivity).index)
     vectors = await _vectors(
         text,
-        Guarded(
-            draft=Draft(content=text), source_kind=before.source_kind, sensitivity=sensitivity
-        ),
+        Guarded(draft=Draft(content=text), source_kind=before.source_kind, sensitivity=sensitivity),
         stages,
     )
     async with stages.store.view(scope) as view:
@@ -240,7 +238,7 @@ def _changed(old: Details, guarded: GuardedChange) -> Details:
     )
 
 
-def _revised(  # noqa: PLR0913 - the new version is made of all of these
+def _revised(
     row: Row,
     guarded: GuardedChange,
     text: str,

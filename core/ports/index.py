@@ -77,7 +77,8 @@ class Index(Protocol):
         self, reach: Reach, *, limit: int, also: Sequence[UUID] = ()
     ) -> list[IndexHit]:
         """Return the nearest points within `reach`, best first, and the score of each of `also`
-        (proposed by other paths) that lies within it."""
+        (proposed by other paths) that lies within it.
+        """
         ...
 
     async def count(self, tenant: str, owner: str) -> int:

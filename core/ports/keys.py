@@ -10,6 +10,9 @@ from core.model import Owner
 from core.ports.vectors import Vectors
 
 
+NIL = UUID(int=0)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
     """Where an envelope stands; authenticated with it, so that moved ciphertext does not open.
@@ -24,7 +27,7 @@ class Place:
     record: UUID
     version: int
     field: str
-    namespace: UUID = UUID(int=0)
+    namespace: UUID = NIL
 
 
 class OwnerKeys(Protocol):
@@ -75,6 +78,10 @@ class TenantKeys(Protocol):
 
     def blind(self, label: str, text: str) -> bytes:
         """Return the 16-byte keyed look-up value of `text` under `label` (users, namespaces)."""
+        ...
+
+    def word(self, label: str, value: str) -> str:
+        """Return the keyed word, 32 hex digits, by which the index knows `value` under `label`."""
         ...
 
     def point_id(self, owner: Owner, memory: MemoryId, chunk: int) -> UUID:

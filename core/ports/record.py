@@ -173,7 +173,7 @@ class MemoryView(Protocol):
         ...
 
 
-class Repeated(Exception):  # noqa: N818 - reads as what happened
+class Repeated(Exception):
     """The idempotency key has had its effect; the transaction is void, the kept reply answers."""
 
 
