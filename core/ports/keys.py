@@ -9,7 +9,6 @@ from core.ids import MemoryId, TenantId
 from core.model import Owner
 from core.ports.vectors import Vectors
 
-
 NIL = UUID(int=0)
 
 
