@@ -1,0 +1,66 @@
+"""How the suite is collected, and what a missing tool means.
+
+Rules this module keeps:
+- Where CI is set, a skip is a failure: a test that did not run proves nothing. The one exception
+  says so in its reason, which then starts with "optional:" (a Qdrant server at QDRANT_URL).
+- Hypothesis replays from the seed it prints and judges no example by the clock of a shared machine.
+"""
+
+import os
+import shutil
+from collections.abc import Callable, Generator
+
+import pytest
+from hypothesis import settings
+
+pytest_plugins = ["tests.fixtures_engines"]
+
+pytest_plugins = ["tests.fixtures_engines"]
+
+IN_CI = bool(os.environ.get("CI"))  # noqa: TID251 - the test run's own switch, no setting of ours
+OPTIONAL = "optional:"
+SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
+
+settings.register_profile("memwarden", deadline=None, print_blob=True)
+settings.load_profile("memwarden")
+
+
+def skip_is_failure(reason: object, *, in_ci: bool) -> bool:
+    """Tell whether a skip for `reason` must fail the run."""
+    return in_ci and not str(reason).removeprefix("Skipped: ").startswith(OPTIONAL)
+
+
+def _reason(report: pytest.TestReport | pytest.CollectReport) -> object:
+    return report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    expected = hasattr(report, "wasxfail")
+    if report.skipped and not expected and skip_is_failure(_reason(report), in_ci=IN_CI):
+        report.outcome = "failed"
+        report.longrepr = f"skipped where nothing may be: {_reason(report)}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    if report.skipped and skip_is_failure(_reason(report), in_ci=IN_CI):
+        report.outcome = "failed"
+        report.longrepr = f"a module skipped where nothing may be: {_reason(report)}"
+    return report
+
+
+@pytest.fixture(scope="session")
+def tool() -> Callable[[str], str]:
+    """Find a program of the system: its path; the test is skipped (in CI: fails) without it."""
+
+    def find(name: str) -> str:
+        path = shutil.which(name) or shutil.which(name, path=SYSTEM_PATH)
+        if path is None:
+            pytest.skip(f"{name} is not installed; `make system-tools` installs it as root")
+        return path
+
+    return find

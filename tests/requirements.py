@@ -1,0 +1,163 @@
+"""What this release promises: an id, the promise in a sentence, and where the demand comes from.
+
+Rules this module keeps:
+- A test that proves a promise carries `@pytest.mark.requirement("<id>")`; a promise without such a
+  test, and a marker without a promise, fail tests/architecture/test_requirements_are_proved.py.
+- B is tokens and transport, C access and audit, D personal data, E keys, F reliability, M the main
+  job. Numbers are stable; a gap is a promise that a later release makes.
+"""
+
+from typing import NamedTuple
+
+
+class Requirement(NamedTuple):
+    """One promise.
+
+    Args:
+        sentence: what always holds, short enough to be wrong.
+        source: the public text that asks for it, or names the weakness it removes.
+    """
+
+    sentence: str
+    source: str
+
+
+REQUIREMENTS: dict[str, Requirement] = {
+    "B2": Requirement(
+        "Tenant, user and client come from the credential alone; an id in arguments, headers, "
+        "`_meta` or a cursor must match it or the call is refused and audited.",
+        "OWASP API Security 2023, API1: broken object level authorization",
+    ),
+    "B5": Requirement(
+        "The credential of a caller appears in no outbound request, log, span, error or row.",
+        "MCP security best practices, token passthrough",
+    ),
+    "B12": Requirement(
+        "An API key is kept as its id and a peppered HMAC, compared in constant time also when the "
+        "id is unknown; it expires, and a revoked one is refused at once.",
+        "RFC 2104; OWASP API Security 2023, API2: broken authentication",
+    ),
+    "B14": Requirement(
+        "Spans, metrics and logs carry no content, exception text, credential, query or raw id; a "
+        "client's trace is at most linked.",
+        "CWE-532: insertion of sensitive information into log file",
+    ),
+    "C1": Requirement(
+        "Every access to data takes one Scope, which the enforcer alone mints.",
+        "Saltzer and Schroeder 1975, complete mediation",
+    ),
+    "C2": Requirement(
+        "No policy, an unknown subject, object or action, a malformed id or a failing matcher "
+        "denies.",
+        "Saltzer and Schroeder 1975, fail-safe defaults",
+    ),
+    "C3": Requirement(
+        "Names are compared byte for byte and actions are enumerated; no pattern is matched on "
+        "what a caller wrote.",
+        "CWE-625: permissive regular expression",
+    ),
+    "C5": Requirement(
+        "PostgreSQL enforces the Scope by itself on every table with a tenant: forced row-level "
+        "security, a role without bypass, an unset tenant sees no row, through a pooler too.",
+        "PostgreSQL manual, row security policies",
+    ),
+    "C6": Requirement(
+        "Every call to the vector index carries tenant and owner, and each hit is confirmed "
+        "against the record before it is answered.",
+        "CWE-639: authorization bypass through user-controlled key",
+    ),
+    "C7": Requirement(
+        "The id of a point is a keyed hash of tenant, owner, memory and chunk: no caller can make "
+        "one that meets another's.",
+        "CWE-639: authorization bypass through user-controlled key",
+    ),
+    "C8": Requirement(
+        "A key of a cache, a budget or an idempotent reply is a length-prefixed tuple with tenant, "
+        "user and policy version; two tuples never give one key.",
+        "CWE-524: use of cache containing sensitive information",
+    ),
+    "C9": Requirement(
+        "What is foreign, missing, erased or quarantined by another answers with one status, body "
+        "and set of headers.",
+        "CWE-204: observable response discrepancy",
+    ),
+    "C11": Requirement(
+        "No number of one tenant (sizes, frequencies, duplicates, caches) moves a score or an "
+        "order of another.",
+        "CWE-203: observable discrepancy",
+    ),
+    "C13": Requirement(
+        "The audit event commits with its effect, reads and denials too; with no audit there is "
+        "no answer.",
+        "NIST SP 800-53, AU-5 and AU-12",
+    ),
+    "D4": Requirement(
+        "Every string of a request passes the guard: content, metadata keys and values, tags, "
+        "entities, names, updates.",
+        "GDPR, article 25: data protection by design",
+    ),
+    "D14": Requirement(
+        "Personal data is in no log, error, metric label, trace, repr or validation message.",
+        "CWE-209: error message containing sensitive information",
+    ),
+    "E1": Requirement(
+        "What is kept is sealed with AES-256-GCM-SIV, bound to its tenant, user, memory, version "
+        "and field; ciphertext moved anywhere else does not open.",
+        "RFC 8452",
+    ),
+    "E2": Requirement(
+        "An envelope commits to its key: no second key opens it to another text.",
+        "Albertini and others, USENIX Security 2022, key commitment",
+    ),
+    "E7": Requirement(
+        "Words are looked up by keyed hashes per owner and field; one word of two owners gives "
+        "unlike tokens, and a hit is verified after it is opened.",
+        "RFC 2104",
+    ),
+    "F3": Requirement(
+        "The same idempotency key and body have one effect and one reply; another body conflicts.",
+        "IETF draft, the Idempotency-Key HTTP header field",
+    ),
+    "F6": Requirement(
+        "Malformed requests get no 5xx and no traceback, and cost bounded memory.",
+        "CWE-20: improper input validation",
+    ),
+    "F14": Requirement(
+        "Every call out has what is left of the request's deadline; a hanging part delays no "
+        "answer beyond it.",
+        "Site Reliability Engineering, addressing cascading failures",
+    ),
+    "M1": Requirement(
+        "Over thousands of random operations of twelve users in four tenants no reply, error, "
+        "metric, span or audit view holds an id of another.",
+        "docs/architecture.md",
+    ),
+    "M2": Requirement(
+        "A text that was refused or deleted is nowhere under the data folder as bytes, while the "
+        "gateway runs and after it stopped.",
+        "docs/architecture.md",
+    ),
+    "M3": Requirement(
+        "After any kill, each acknowledged write is there once, is recalled and is audited once, "
+        "and the index equals the record.",
+        "docs/architecture.md",
+    ),
+    "M4": Requirement(
+        "A memory whose stored bytes were changed or moved is withheld and audited, and the call "
+        "answers for the others.",
+        "docs/architecture.md",
+    ),
+    "M5": Requirement(
+        "The index can be lost: it is rebuilt from the record, and recall is what it was.",
+        "docs/architecture.md",
+    ),
+    "M6": Requirement(
+        "The audit log verifies, and an event edited, dropped, swapped or forged is found.",
+        "docs/architecture.md",
+    ),
+    "M7": Requirement(
+        "A data folder has one gateway: a second is refused, the engines end with the first, and "
+        "no parent folder's mode is changed.",
+        "docs/architecture.md",
+    ),
+}
