@@ -1,0 +1,1 @@
+"""Embedded mode: PostgreSQL, Valkey and Qdrant Edge as private children of one gateway."""
