@@ -39,8 +39,8 @@ class Claim:
     """An idempotency key on its way to its one effect.
 
     Args:
-        key: keyed hash of (principal, method, path, key), 32 bytes.
-        body: digest of the body, 32 bytes.
+        key: keyed hash of (principal, key), 16 bytes.
+        body: keyed hash of method, path and body, 16 bytes.
     """
 
     key: bytes

@@ -1,0 +1,164 @@
+"""The only place that makes a `Guarded`: every string of a draft, a change or a query goes through
+the guard here, and what comes out is what the engine may see.
+
+Rules this module keeps:
+- Every string is checked: content, tags, metadata keys and values, entities, reference, session,
+  task and namespace. A field added to `Draft` and forgotten here fails a test.
+- Where a text came from is decided by channel and credential; a claim above the credential's
+  ceiling is lowered, not believed.
+"""
+
+from typing import Any
+
+from core.model import (
+    Change,
+    Details,
+    Draft,
+    Guarded,
+    GuardedChange,
+    Query,
+    Redaction,
+    Target,
+)
+from core.scope import Principal, SourceKind
+from gateway.guard.guard import Checked, Guard
+
+_MOST_TRUSTED_FIRST = (
+    SourceKind.USER_DIRECT,
+    SourceKind.AGENT_INFERRED,
+    SourceKind.TOOL_OUTPUT,
+    SourceKind.DOCUMENT,
+    SourceKind.IMPORTED,
+)
+
+
+def source_of(claimed: SourceKind | None, principal: Principal) -> SourceKind:
+    """Return the source kind that a write of `principal` gets.
+
+    The default is the credential's ceiling over HTTP and `agent_inferred` over MCP, where it is
+    never more; a claim above the ceiling is lowered. Kinds that are the gateway's own cannot be
+    claimed.
+    """
+    ceiling = _trust_rank(principal.ceiling)
+    if principal.channel == "mcp":
+        ceiling = max(ceiling, _trust_rank(SourceKind.AGENT_INFERRED))
+    asked = ceiling if claimed is None else _trust_rank(claimed)
+    return _MOST_TRUSTED_FIRST[max(asked, ceiling)]
+
+
+def _trust_rank(kind: SourceKind) -> int:
+    """Return the place of `kind` from most to least trusted; unclaimable kinds count as least."""
+    try:
+        return _MOST_TRUSTED_FIRST.index(kind)
+    except ValueError:
+        return len(_MOST_TRUSTED_FIRST) - 1
+
+
+def guard_draft(guard: Guard, draft: Draft, principal: Principal, target: Target) -> Guarded:
+    """Return `draft` as the policy lets it through.
+
+    Raises:
+        ContentRejected: a secret, a kind that the policy rejects, or a scanner that failed.
+        Invalid: text that no store could keep (U+0000, lone surrogates, nothing visible).
+    """
+    details = draft.details
+    checked = guard.check(
+        {
+            "content": draft.content,
+            "tags": list(details.tags),
+            "metadata": dict(details.metadata),
+            "entities": list(details.entities),
+            "source.ref": details.source_ref,
+            "session_id": details.session_id,
+            "task": details.task,
+            "namespace": list(target.namespaces or ()),
+        }
+    )
+    fields = checked.fields
+    return Guarded(
+        draft=Draft(
+            content=fields["content"],
+            details=Details(
+                tags=tuple(dict.fromkeys(fields["tags"])),
+                metadata=fields["metadata"],
+                entities=tuple(fields["entities"]),
+                source_ref=fields["source.ref"],
+                session_id=fields["session_id"],
+                task=fields["task"],
+            ),
+            layer=draft.layer,
+            kind=draft.kind,
+            importance=draft.importance,
+            confidence=draft.confidence,
+            occurred_at=draft.occurred_at,
+            expires_at=draft.expires_at,
+            ttl_seconds=draft.ttl_seconds,
+            until_session_end=draft.until_session_end,
+            persistence=draft.persistence,
+            source_kind=draft.source_kind,
+            extract=draft.extract,
+            outcome=draft.outcome,
+            wait_merged=draft.wait_merged,
+        ),
+        source_kind=source_of(draft.source_kind, principal),
+        redactions=_redactions(checked),
+        sensitivity=checked.sensitivity,
+    )
+
+
+def guard_change(guard: Guard, change: Change) -> GuardedChange:
+    """Return `change` as the policy lets it through. Raises: as `guard_draft`."""
+    given: dict[str, Any] = {}
+    if change.content is not None:
+        given["content"] = change.content
+    if change.tags is not None:
+        given["tags"] = list(change.tags)
+    if change.metadata is not None:
+        given["metadata"] = dict(change.metadata)
+    checked = guard.check(given)
+    fields = checked.fields
+    tags = fields.get("tags")
+    return GuardedChange(
+        change=Change(
+            content=fields.get("content"),
+            tags=None if tags is None else tuple(dict.fromkeys(tags)),
+            metadata=fields.get("metadata"),
+            importance=change.importance,
+            confidence=change.confidence,
+            expires_at=change.expires_at,
+            clear_expiry=change.clear_expiry,
+            expected_version=change.expected_version,
+        ),
+        redactions=_redactions(checked),
+        sensitivity=checked.sensitivity,
+    )
+
+
+def guard_query(guard: Guard, query: Query) -> Query:
+    """Return `query` with what must not be embedded, cached or recorded transformed.
+
+    Tags and the session are only looked up under a key and never kept, so they stay as they are.
+
+    Raises: Invalid, ContentRejected (a scanner failed).
+    """
+    return Query(
+        text=guard.check_query(query.text),
+        tags=query.tags,
+        tags_all=query.tags_all,
+        session_id=query.session_id,
+        layers=query.layers,
+        kinds=query.kinds,
+        created_after=query.created_after,
+        created_before=query.created_before,
+        as_of=query.as_of,
+        min_confidence=query.min_confidence,
+        min_score=query.min_score,
+        limit=query.limit,
+        max_tokens=query.max_tokens,
+        timeout_ms=query.timeout_ms,
+        explain=query.explain,
+    )
+
+
+def _redactions(checked: Checked) -> tuple[Redaction, ...]:
+    return tuple(checked.redactions)

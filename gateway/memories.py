@@ -1,0 +1,214 @@
+"""Reading, changing and forgetting single memories, each path top to bottom.
+
+Rules this module keeps:
+- Missing, forgotten, expired, tampered with and foreign are one answer: NotFound.
+- A change runs the whole guard again; deletion is over when the call returns, in every path.
+- Each call leaves one audit event in the transaction that reads or changes.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from core import write as engine
+from core.errors import Invalid, NotFound, Tampered
+from core.event import AuditEvent
+from core.ids import EventId, MemoryId, NamespaceId, new_uuid, parse_memory_id
+from core.model import (
+    Change,
+    Filter,
+    Kind,
+    Layer,
+    Memory,
+    Owner,
+    Redaction,
+    Row,
+    State,
+    Target,
+)
+from core.ports import MemoryView, OwnerKeys, Place
+from core.recall import opened, record_withheld
+from core.scope import Action, Call, Scope
+from gateway.cursor import open_cursor, seal_cursor
+from gateway.gate import Gate, Listed, Listing
+from gateway.guard.guarded import guard_change
+from gateway.refusing import refusing
+
+
+async def get(gate: Gate, call: Call, target: Target, memory_id: str) -> Memory:
+    """Return one memory. Raises: NotFound, Denied, Invalid, Unavailable."""
+    action = Action.MEMORY_READ
+    async with refusing(gate, call, action):
+        await gate.budget.charge(call, action)
+        scope = await gate.access.scope(call, target, action)
+        memory = parse_memory_id(memory_id)
+        keys = await _keys(gate, scope)
+        async with gate.store.view(scope) as view:
+            found = await _open_or_withhold(view, scope, [await view.get(memory)], keys)
+            if found:
+                await view.record(_event(view, scope, str(memory)))
+        if not found:  # withheld, and said so in the log by the transaction above
+            raise NotFound
+        return found[0]
+
+
+async def versions(gate: Gate, call: Call, target: Target, memory_id: str) -> list[Memory]:
+    """Return every kept version of one memory, newest first. Raises: as `get`."""
+    action = Action.MEMORY_READ
+    async with refusing(gate, call, action):
+        await gate.budget.charge(call, action)
+        scope = await gate.access.scope(call, target, action)
+        memory = parse_memory_id(memory_id)
+        keys = await _keys(gate, scope)
+        async with gate.store.view(scope) as view:
+            found = await _open_or_withhold(view, scope, await view.versions(memory), keys)
+            await view.record(_event(view, scope, str(memory), count=len(found)))
+        if not found:
+            raise NotFound
+        return found
+
+
+async def page(gate: Gate, call: Call, target: Target, listing: Listing) -> Listed[Memory]:
+    """Return one page of a person's memories, newest first.
+
+    Raises: Denied, Invalid (also a cursor of another list), Unavailable.
+    """
+    action = Action.MEMORY_LIST
+    async with refusing(gate, call, action):
+        await gate.budget.charge(call, action)
+        scope = await gate.access.scope(call, target, action)
+        tenant = await gate.keyring.tenant(scope.tenant)
+        question = _question(scope, listing)
+        after = (
+            None
+            if listing.cursor is None
+            else open_cursor(tenant, call.principal, question, listing.cursor)
+        )
+        keys = await gate.keyring.owner(Owner.of(scope)) if scope.known else None
+        async with gate.store.view(scope) as view:
+            if keys is None:  # nothing is kept about this person
+                rows: Sequence[Row] = ()
+                more = False
+                found: list[Memory] = []
+            else:
+                one_page = await view.page(_filter(listing, keys), after, listing.limit)
+                rows, more = one_page.rows, one_page.more
+                found = await _open_or_withhold(view, scope, rows, keys)
+            await view.record(_event(view, scope, "memories", count=len(found)))
+        following = None
+        if more and rows:
+            last = (rows[-1].created_at, UUID(int=rows[-1].id.int))
+            following = seal_cursor(tenant, call.principal, question, last)
+        return Listed(items=found, next_cursor=following)
+
+
+async def update(
+    gate: Gate, call: Call, target: Target, memory_id: str, change: Change
+) -> tuple[Memory, tuple[Redaction, ...], EventId]:
+    """Give a memory a new version; returns it, what the guard did, and the audit event.
+
+    Raises: NotFound, PreconditionFailed, Conflict, ContentRejected, Denied, Invalid, Unavailable.
+    """
+    action = Action.MEMORY_UPDATE
+    async with refusing(gate, call, action):
+        await gate.budget.charge(call, action)
+        scope = await gate.access.scope(call, target, action)
+        memory = parse_memory_id(memory_id)
+        guarded = guard_change(gate.guard, change)
+        await _keys(gate, scope)
+        after, event = await engine.revise(scope, memory, guarded, gate.write)
+        return after, guarded.redactions, event.event_id
+
+
+async def forget(gate: Gate, call: Call, target: Target, memory_id: str) -> int:
+    """Forget one memory: unreadable everywhere when this returns. Returns how many went: 1.
+
+    Raises: NotFound, Denied, Invalid, Unavailable.
+    """
+    action = Action.MEMORY_FORGET
+    async with refusing(gate, call, action):
+        await gate.budget.charge(call, action)
+        scope = await gate.access.scope(call, target, action)
+        memory = parse_memory_id(memory_id)
+        async with gate.store.view(scope) as view:
+            gone = await view.forget([memory])
+            if not gone:
+                raise NotFound
+            await view.record(_event(view, scope, str(memory), count=len(gone)))
+        gate.write.wake_index()
+        return len(gone)
+
+
+async def namespace_names(gate: Gate, call: Call) -> Mapping[NamespaceId, str]:
+    """Return the name of each namespace of the caller's tenant, to show beside what is returned.
+
+    Raises: NotFound (the operator has no namespaces), Unavailable.
+    """
+    tenant = call.principal.tenant
+    if tenant is None:
+        raise NotFound
+    keys = await gate.keyring.tenant(tenant)
+    sealed = await gate.directory.namespace_names(tenant)
+    names: dict[NamespaceId, str] = {}
+    for namespace, envelope in sealed.items():
+        place = Place(record=namespace, version=1, field="namespace")
+        names[namespace] = keys.open(place, envelope).decode()
+    return names
+
+
+async def _keys(gate: Gate, scope: Scope) -> OwnerKeys:
+    keys = await gate.keyring.owner(Owner.of(scope)) if scope.known else None
+    if keys is None:
+        raise NotFound
+    return keys
+
+
+async def _open_or_withhold(
+    view: MemoryView, scope: Scope, rows: Sequence[Row], keys: OwnerKeys
+) -> list[Memory]:
+    """Return what opens; audit what does not, and leave it out for this caller and for others."""
+    found: list[Memory] = []
+    withheld: list[MemoryId] = []
+    for row in rows:
+        try:
+            found.append(opened(row, keys))
+        except Tampered:
+            withheld.append(row.id)
+    await record_withheld(view, scope, withheld)
+    return found
+
+
+def _event(view: MemoryView, scope: Scope, touched: str, *, count: int = 1) -> AuditEvent:
+    return AuditEvent.of(
+        scope, event_id=EventId(new_uuid()), at=view.now, object=touched, count=count
+    )
+
+
+def _question(scope: Scope, listing: Listing) -> str:
+    """Return everything that a page depends on but its cursor."""
+    return json.dumps(
+        [
+            "memories",
+            str(scope.user),
+            sorted(str(namespace) for namespace in scope.namespaces),
+            listing.layer,
+            listing.kind,
+            listing.tag,
+            listing.state,
+        ]
+    )
+
+
+_LISTABLE = frozenset({State.ACTIVE, State.SUPERSEDED, State.ARCHIVED})
+
+
+def _filter(listing: Listing, keys: OwnerKeys) -> Filter:
+    try:
+        return Filter(
+            layers=frozenset() if listing.layer is None else frozenset({Layer(listing.layer)}),
+            kinds=frozenset() if listing.kind is None else frozenset({Kind(listing.kind)}),
+            tags=() if listing.tag is None else (keys.blind("tag", listing.tag),),
+            states=_LISTABLE if listing.state is None else frozenset({State(listing.state)}),
+        )
+    except ValueError as err:
+        raise Invalid from err

@@ -1,0 +1,29 @@
+"""The guarded recall, top to bottom.
+
+Rules this module keeps:
+- Only the guarded query goes on: it alone is embedded, tokenised, cached and recorded.
+- The answer leaves after its audit event is durable.
+"""
+
+from core import recall as engine
+from core.model import Query, Recall, Target
+from core.scope import Action, Call
+from gateway.gate import Gate
+from gateway.guard.guarded import guard_query
+from gateway.refusing import refusing
+
+
+async def recall(gate: Gate, call: Call, target: Target, query: Query) -> Recall:
+    """Answer `query` from what is kept about the person `target` names.
+
+    Raises:
+        Denied, NotFound, Invalid, ContentRejected, Throttled: recorded.
+        Unavailable: the record, the keys or the audit log did not answer.
+    """
+    action = Action.MEMORY_RECALL
+    async with refusing(gate, call, action):
+        await gate.budget.charge(call, action)
+        scope = await gate.access.scope(call, target, action)
+        async with gate.recall.spans.step("guard"):
+            guarded = guard_query(gate.guard, query)
+        return await engine.recall(scope, guarded, gate.recall)

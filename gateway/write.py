@@ -1,0 +1,125 @@
+"""The guarded write, top to bottom. The order of the steps is the security property, so it is
+written once, here.
+
+Rules this module keeps:
+- A step that fails stops the write; none is skipped. What leaves this file is Guarded, and core
+  takes nothing else.
+- Whatever becomes a memory enters here: single writes, batches, and later what is distilled or
+  imported.
+- Before the guard has passed it, a text is in this process's memory only: it is not logged, queued,
+  embedded, counted or put in an error.
+"""
+
+from collections.abc import Sequence
+
+from core import write as engine
+from core.errors import Conflict, GatewayError
+from core.model import Draft, Receipt, Target
+from core.ports import Claim, Repeated
+from core.scope import Action, Call, Scope
+from gateway.gate import Gate, Once
+from gateway.guard.guarded import guard_draft
+from gateway.idempotency import claim_of, matching, receipt_bytes, replayed
+from gateway.refusing import refusing
+
+
+async def write(
+    gate: Gate, call: Call, target: Target, draft: Draft, once: Once | None = None
+) -> Receipt:
+    """Keep what `draft` says, guarded, about the person `target` names.
+
+    Raises:
+        Denied, Invalid, ContentRejected, Throttled, Conflict: nothing was kept; recorded.
+        Unavailable: nothing was kept.
+    """
+    action = Action.MEMORY_WRITE
+    async with refusing(gate, call, action):
+        await gate.budget.charge(call, action)
+        scope = await gate.access.scope(call, target, action)
+        claim = await _claim(gate, scope, once)
+        if claim is not None:
+            before = await replayed(scope, claim, gate.store, gate.keyring)
+            if before is not None:
+                return before
+        async with gate.write.spans.step("guard"):
+            guarded = guard_draft(gate.guard, draft, call.principal, target)
+        keeping = None
+        if claim is not None:
+            keeping = engine.Keeping(claim=claim, encode=receipt_bytes)
+        try:
+            return await engine.write(scope, guarded, gate.write, keeping)
+        except Repeated:
+            return await _raced(gate, scope, claim)
+
+
+async def _claim(gate: Gate, scope: Scope, once: Once | None) -> Claim | None:
+    if once is None:
+        return None
+    return claim_of(once, scope.principal, await gate.keyring.tenant(scope.tenant))
+
+
+async def _raced(gate: Gate, scope: Scope, claim: Claim | None) -> Receipt:
+    """Answer a repeat that lost the race against its twin."""
+    if claim is not None:
+        before = await replayed(scope, claim, gate.store, gate.keyring)
+        if before is not None:
+            return before
+    raise Conflict("This Idempotency-Key is in use.")
+
+
+Item = tuple[Target, Draft]
+"""One write of a batch."""
+
+
+async def write_batch(
+    gate: Gate, call: Call, items: Sequence[Item | GatewayError], once: Once | None = None
+) -> list[Receipt | GatewayError]:
+    """Write each item by itself, in order, and return what a single write would: a receipt or an
+    error. One bad item harms no other.
+
+    Args:
+        items: at most 256; an item that could not be parsed comes as its error.
+
+    Raises:
+        Conflict: the idempotency key stands for another batch; nothing was written.
+        Unavailable: an idempotency key could not be looked up; nothing was written.
+    """
+    if once is not None:
+        await _refuse_other_batch(gate, call, items, once)
+    results: list[Receipt | GatewayError] = []
+    for number, item in enumerate(items):
+        try:
+            if isinstance(item, GatewayError):
+                await gate.refusals.record(call, Action.MEMORY_WRITE, item)
+                results.append(item)
+            else:
+                target, draft = item
+                part = None if once is None else _part(once, number)
+                results.append(await write(gate, call, target, draft, part))
+        except GatewayError as err:
+            results.append(err)
+    return results
+
+
+def _part(once: Once, number: int) -> Once:
+    # A separator that no header can hold keeps "k" item 1 apart from a single write under "k\n1".
+    return Once(key=f"{once.key}\n{number}", request=once.request)
+
+
+async def _refuse_other_batch(
+    gate: Gate, call: Call, items: Sequence[Item | GatewayError], once: Once
+) -> None:
+    """Raise Conflict if any item's claim stands for another request, before anything is written."""
+    async with refusing(gate, call, Action.MEMORY_WRITE):
+        for number, item in enumerate(items):
+            if isinstance(item, GatewayError):
+                continue
+            try:
+                scope = await gate.access.scope(call, item[0], Action.MEMORY_WRITE)
+            except GatewayError:
+                continue  # the item's own write will say so, in its place
+            claim = await _claim(gate, scope, _part(once, number))
+            if claim is not None:
+                reply = await gate.store.replayed(scope, claim)
+                if reply is not None:
+                    matching(reply, claim)
