@@ -1,0 +1,1 @@
+"""Who asks: from a credential to a `Principal`, or `Unauthenticated`."""
