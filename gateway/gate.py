@@ -26,8 +26,14 @@ T = TypeVar("T")
 class Refusals(Protocol):
     """Records what was refused: one audit event, in a transaction of its own."""
 
-    async def record(self, call: Call, action: Action, error: GatewayError) -> None:
-        """Append the event. Raises: Unavailable, and then the caller gets that instead."""
+    async def record(
+        self, call: Call, action: Action, error: GatewayError, *, user_id: str | None = None
+    ) -> None:
+        """Append the event. Raises: Unavailable, and then the caller gets that instead.
+
+        Args:
+            user_id: the person the call named, if it named one.
+        """
         ...
 
 
