@@ -15,8 +15,6 @@ from hypothesis import settings
 
 pytest_plugins = ["tests.fixtures_engines"]
 
-pytest_plugins = ["tests.fixtures_engines"]
-
 IN_CI = bool(os.environ.get("CI"))  # noqa: TID251 - the test run's own switch, no setting of ours
 OPTIONAL = "optional:"
 SYSTEM_PATH = "/usr/local/sbin:/usr/sbin:/sbin"
