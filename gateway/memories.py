@@ -26,9 +26,10 @@ from core.model import (
     State,
     Target,
 )
-from core.ports import MemoryView, OwnerKeys, Place
+from core.ports import MemoryView, OwnerKeys
 from core.recall import opened, record_withheld
 from core.scope import Action, Call, Scope
+from gateway.access.names import open_namespace
 from gateway.cursor import open_cursor, seal_cursor
 from gateway.gate import Gate, Listed, Listing
 from gateway.guard.guarded import guard_change
@@ -151,8 +152,7 @@ async def namespace_names(gate: Gate, call: Call) -> Mapping[NamespaceId, str]:
     sealed = await gate.directory.namespace_names(tenant)
     names: dict[NamespaceId, str] = {}
     for namespace, envelope in sealed.items():
-        place = Place(record=namespace, version=1, field="namespace")
-        names[namespace] = keys.open(place, envelope).decode()
+        names[namespace] = open_namespace(keys, envelope)
     return names
 
 
