@@ -3,9 +3,8 @@
 import ast
 from collections.abc import Iterator
 
-from gateway.front.errors import ROWS
-
 from core.errors import GatewayError
+from gateway.front.errors import ROWS
 from tests.architecture.source import SHIPPED, modules
 
 
