@@ -4,7 +4,7 @@ Rules this module keeps:
 - The operator makes and erases tenants and sees nothing inside one; a tenant's administrator makes
   keys for that tenant and sees no memory; an auditor reads events and no content.
 - A credential is shown once, in the reply that made it. A repeat of that request gets the id.
-- Names, people and namespaces of a key are sealed under the tenant's key; roles and times are clear.
+- Names, people and namespaces of a key are sealed under the tenant's key; roles are clear.
 """
 
 import json
@@ -21,8 +21,8 @@ from core.ports import (
     KeyRow,
     LoggedEvent,
     Place,
-    Reply,
     Repeated,
+    Reply,
     TenantKeys,
     TenantRow,
 )
@@ -326,7 +326,7 @@ async def _record(
 async def _unused(
     gate: Gate, scope: TenantScope | OperatorScope, once: Once | None, keys: TenantKeys
 ) -> Claim | None:
-    """Return the claim of `once`, which must be new: what a repeat made is named, never shown again.
+    """Return the claim of `once`, which must be new: what a repeat made is named, not shown.
 
     Raises: Conflict.
     """

