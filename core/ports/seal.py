@@ -53,17 +53,19 @@ class SealBatch:
 
     Args:
         expected: size of each touched tenant's last checkpoint, 0 where there is none.
-        placed: rows that get a sequence; they have none yet.
+        added: the sealer's own new events (gaps, alarms); inserted first, without a sequence.
+        placed: rows that get a sequence, those of `added` among them; they have none yet.
+        aside: rows that shall not be returned by `unsealed` again, and keep no sequence.
         checkpoints: one a touched tenant.
-        cursors: highest number of each writer up to which nothing is awaited any more.
-        added: the sealer's own new events (gaps, alarms); inserted without a sequence.
+        cursors: number of each writer up to which nothing is awaited any more; never goes back.
     """
 
     expected: Mapping[TenantId, int]
-    placed: Sequence[Placed]
-    checkpoints: Sequence[Checkpoint]
-    cursors: Mapping[WriterId, int]
     added: Sequence[SignedEvent] = ()
+    placed: Sequence[Placed] = ()
+    aside: Sequence[EventId] = ()
+    checkpoints: Sequence[Checkpoint] = ()
+    cursors: Mapping[WriterId, int] = field(default_factory=dict)
 
 
 class SealStore(Protocol):
@@ -73,13 +75,12 @@ class SealStore(Protocol):
         """Return the database's time."""
         ...
 
-    async def unsealed(self, limit: int, skip: Collection[EventId] = ()) -> list[SignedEvent]:
-        """Return rows of any tenant that have no sequence, ordered by writer and number.
+    async def unsealed(self, limit: int) -> list[SignedEvent]:
+        """Return rows of any tenant without a sequence and not set aside, by writer and number.
 
         Args:
             limit: at most so many of each writer, its lowest numbers first, so that a writer that
                 waits for a number starves no other and never hides that number behind later ones.
-            skip: events that are not to be returned.
         """
         ...
 
