@@ -114,10 +114,15 @@ class SealStore(Protocol):
         """Return every tenant that has an audit event or a checkpoint, the system's included."""
         ...
 
-    def stream(self, tenant: TenantId, *, after: int = 0) -> AsyncIterator[LoggedEvent]:
+    def stream(
+        self, tenant: TenantId, *, after: int = 0, limit: int | None = None
+    ) -> AsyncIterator[LoggedEvent]:
         """Yield the tenant's sealed events with a sequence above `after`, in that order.
 
         Nothing is left out and nothing is merged, so that the verifier sees what is stored.
+
+        Args:
+            limit: stop after so many; None for all.
         """
         ...
 
