@@ -2,7 +2,7 @@
 
 Rules this module keeps:
 - The hash of an event covers its tenant, its place, the hash before it, its contents, its writer's
-  number and its MAC: none can be changed, moved, left out or repeated without breaking all after it.
+  number and its MAC: to change, move, leave out or repeat one breaks all that follow.
 - A chain begins with a hash of its tenant, so that no chain passes for another's.
 """
 

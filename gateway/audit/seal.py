@@ -33,7 +33,7 @@ from gateway.audit.arrivals import Arrivals, Arrived
 from gateway.audit.chain import extend, genesis
 from gateway.audit.checkpoint import AnchorFile, CheckpointSigner
 from gateway.audit.event import digest
-from gateway.audit.writer import MacKey, Writer, event_mac
+from gateway.audit.writer import MAX_NUMBER, MacKey, Writer, event_mac
 
 GAP: Final = "audit:writer:gap"
 """Action of the event that says which numbers of a writer never came: `writer:first-last`."""
@@ -177,6 +177,8 @@ class Sealer:
         )
 
     def _is_ours(self, row: SignedEvent) -> bool:
+        if not 0 < row.number <= MAX_NUMBER:
+            return False
         computed = digest(row.event)
         mac = event_mac(self._key, row.writer, row.number, computed)
         return computed == row.digest and hmac.compare_digest(mac, row.mac)

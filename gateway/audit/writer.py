@@ -9,9 +9,12 @@ Rules this module keeps:
   the number is taken.
 """
 
+import asyncio
+import contextlib
 import threading
 from typing import Final, Protocol
 
+from core.errors import GatewayError
 from core.event import AuditEvent
 from core.ids import SYSTEM_TENANT, EventId, WriterId, new_uuid
 from core.ports import SignedEvent
@@ -20,6 +23,9 @@ from gateway.audit.event import digest
 
 VOID: Final = "audit:writer:void"
 """Action of the event that fills a lost number."""
+
+MAX_NUMBER: Final = 2**63 - 1
+"""Highest number that a writer may use; a column of 8 bytes holds it."""
 
 _DOMAIN: Final = b"memwarden/audit/mac/1\0"
 
@@ -110,6 +116,17 @@ class Writer:
         with self._lock:
             self._lost.difference_update(numbers)
         return len(numbers)
+
+    async def run(self, store: SealStore, stop: asyncio.Event, *, seconds: float = 1.0) -> None:
+        """Fill lost numbers every `seconds` until `stop` is set, and once more then."""
+        while True:
+            stopping = stop.is_set()
+            with contextlib.suppress(GatewayError):  # they stay in memory and are tried again
+                await self.flush(store)
+            if stopping:
+                return
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(stop.wait(), seconds)
 
     def _signed(self, event: AuditEvent, number: int) -> SignedEvent:
         event_digest = digest(event)
