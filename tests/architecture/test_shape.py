@@ -24,11 +24,13 @@ def test_no_drawer_without_a_name():
 
 
 def unreasoned(text: str) -> list[int]:
-    """Return the lines of `text` that silence a check without saying why."""
+    """Return the lines of `text` that silence a check without saying why, there or just above."""
+    lines = text.splitlines()
     return [
         number
-        for number, line in enumerate(text.splitlines(), start=1)
-        if (found := SUPPRESSION.search(line)) and not REASONED.match(found["rest"])
+        for number, (above, line) in enumerate(zip(["", *lines], lines, strict=False), start=1)
+        if (found := SUPPRESSION.search(line))
+        if not REASONED.match(found["rest"]) and not above.lstrip().startswith("# ")
     ]
 
 
@@ -43,6 +45,7 @@ def test_every_suppression_gives_its_reason():
         ("x = 1  # noqa", True),
         ("x = 1  # noqa: E501", True),
         ("x = 1  # type: ignore[arg-type]", True),
+        ("# The stub is older.\nx = 1  # type: ignore[arg-type]", False),
         ("x = 1  # noqa: S608, E501 - built from the catalogue", False),
         ("x = 1  # type: ignore[arg-type]  # the stub is older than the library", False),
     ],
