@@ -1,0 +1,1 @@
+"""The `memwarden` command. It starts things and talks to them; it decides nothing."""
