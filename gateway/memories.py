@@ -39,7 +39,7 @@ from gateway.refusing import refusing
 async def get(gate: Gate, call: Call, target: Target, memory_id: str) -> Memory:
     """Return one memory. Raises: NotFound, Denied, Invalid, Unavailable."""
     action = Action.MEMORY_READ
-    async with refusing(gate, call, action):
+    async with refusing(gate, call, action, target.user_id):
         await gate.budget.charge(call, action)
         scope = await gate.access.scope(call, target, action)
         memory = parse_memory_id(memory_id)
@@ -56,7 +56,7 @@ async def get(gate: Gate, call: Call, target: Target, memory_id: str) -> Memory:
 async def versions(gate: Gate, call: Call, target: Target, memory_id: str) -> list[Memory]:
     """Return every kept version of one memory, newest first. Raises: as `get`."""
     action = Action.MEMORY_READ
-    async with refusing(gate, call, action):
+    async with refusing(gate, call, action, target.user_id):
         await gate.budget.charge(call, action)
         scope = await gate.access.scope(call, target, action)
         memory = parse_memory_id(memory_id)
@@ -75,7 +75,7 @@ async def page(gate: Gate, call: Call, target: Target, listing: Listing) -> List
     Raises: Denied, Invalid (also a cursor of another list), Unavailable.
     """
     action = Action.MEMORY_LIST
-    async with refusing(gate, call, action):
+    async with refusing(gate, call, action, target.user_id):
         await gate.budget.charge(call, action)
         scope = await gate.access.scope(call, target, action)
         tenant = await gate.keyring.tenant(scope.tenant)
@@ -111,7 +111,7 @@ async def update(
     Raises: NotFound, PreconditionFailed, Conflict, ContentRejected, Denied, Invalid, Unavailable.
     """
     action = Action.MEMORY_UPDATE
-    async with refusing(gate, call, action):
+    async with refusing(gate, call, action, target.user_id):
         await gate.budget.charge(call, action)
         scope = await gate.access.scope(call, target, action)
         memory = parse_memory_id(memory_id)
@@ -127,7 +127,7 @@ async def forget(gate: Gate, call: Call, target: Target, memory_id: str) -> int:
     Raises: NotFound, Denied, Invalid, Unavailable.
     """
     action = Action.MEMORY_FORGET
-    async with refusing(gate, call, action):
+    async with refusing(gate, call, action, target.user_id):
         await gate.budget.charge(call, action)
         scope = await gate.access.scope(call, target, action)
         memory = parse_memory_id(memory_id)

@@ -21,7 +21,7 @@ async def recall(gate: Gate, call: Call, target: Target, query: Query) -> Recall
         Unavailable: the record, the keys or the audit log did not answer.
     """
     action = Action.MEMORY_RECALL
-    async with refusing(gate, call, action):
+    async with refusing(gate, call, action, target.user_id):
         await gate.budget.charge(call, action)
         scope = await gate.access.scope(call, target, action)
         async with gate.recall.spans.step("guard"):

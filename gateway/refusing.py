@@ -16,8 +16,13 @@ from gateway.gate import Gate
 
 
 @asynccontextmanager
-async def refusing(gate: Gate, call: Call, action: Action) -> AsyncIterator[None]:
+async def refusing(
+    gate: Gate, call: Call, action: Action, user_id: str | None = None
+) -> AsyncIterator[None]:
     """Record whatever refuses the call inside this block, then let it through.
+
+    Args:
+        user_id: the person the call named, if it did.
 
     Raises:
         GatewayError: what was raised inside; NotFound for Tampered.
@@ -28,9 +33,9 @@ async def refusing(gate: Gate, call: Call, action: Action) -> AsyncIterator[None
     except Unavailable:
         raise
     except GatewayError as err:
-        await gate.refusals.record(call, action, err)
+        await gate.refusals.record(call, action, err, user_id=user_id)
         raise
     except Tampered as err:
         hidden = NotFound()
-        await gate.refusals.record(call, action, hidden)
+        await gate.refusals.record(call, action, hidden, user_id=user_id)
         raise hidden from err

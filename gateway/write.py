@@ -33,7 +33,7 @@ async def write(
         Unavailable: nothing was kept.
     """
     action = Action.MEMORY_WRITE
-    async with refusing(gate, call, action):
+    async with refusing(gate, call, action, target.user_id):
         await gate.budget.charge(call, action)
         scope = await gate.access.scope(call, target, action)
         claim = await _claim(gate, scope, once)
