@@ -68,7 +68,10 @@ class MemoryKeyStore:
     async def add_service_key(self, name: str, row: ServiceKeyRow) -> bool:
         """Keep a version; False when it is there."""
         rows = self._services.setdefault(name, {})
-        return rows.setdefault(row.version, row) is row
+        if row.version in rows:
+            return False
+        rows[row.version] = row
+        return True
 
 
 def memory_keyring() -> KeyringService:

@@ -142,7 +142,7 @@ class KeyringService:
         if version is not None and version not in peppers.versions:
             self._services.drop(PEPPER)  # made by another process since
             peppers = await self.peppers()
-        return peppers.of(version)
+        return peppers.pepper(version)
 
     async def peppers(self) -> ServiceSecrets:
         """Return every pepper of API keys, for callers that cannot wait; the first is made here.
@@ -152,18 +152,21 @@ class KeyringService:
         """
         return await self._service(PEPPER)
 
-    async def service_key(self, name: ServiceKey | str) -> bytes:
-        """Return the 32 bytes of a service secret, made on first use.
-
-        Args:
-            name: a `ServiceKey`; Ed25519 takes these bytes as its seed.
+    async def service_secret(self, name: ServiceKey | str) -> Secret:
+        """Return a service secret, made on first use; its `mac` serves the audit writer.
 
         Raises:
             ValueError: no such service secret.
             Unavailable: the key store or the root KEK does not answer.
         """
-        _, secret = (await self._service(ServiceKey(name).value)).of()
-        return secret
+        return (await self._service(ServiceKey(name).value)).newest
+
+    async def service_key(self, name: ServiceKey | str) -> bytes:
+        """Return the 32 bytes of a service secret; Ed25519 takes them as its seed.
+
+        Raises: as `service_secret`.
+        """
+        return bytes((await self.service_secret(name)).value)
 
     async def flush(self) -> None:
         """Write down how often keys sealed since the last time. Raises: Unavailable."""

@@ -28,11 +28,12 @@ class ServiceSecrets:
         """The numbers of the versions here."""
         return frozenset(self._versions)
 
-    def pepper(self, version: int | None = None) -> tuple[int, bytes]:
-        """As `of`: the name under which API keys ask. Raises: Unavailable."""
-        return self.of(version)
+    @property
+    def newest(self) -> Secret:
+        """The version for what is made now."""
+        return self._versions[max(self._versions)]
 
-    def of(self, version: int | None = None) -> tuple[int, bytes]:
+    def pepper(self, version: int | None = None) -> tuple[int, bytes]:
         """Return (version, 32 bytes); None asks for the newest.
 
         Raises:

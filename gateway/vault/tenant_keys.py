@@ -132,7 +132,8 @@ class UnwrappedTenantKeys:
     def point_id(self, owner: Owner, memory: MemoryId, chunk: int) -> UUID:
         """Return the keyed id of one point of this tenant; a caller cannot aim at another's."""
         kind = OwnerKind.SPACE if owner.is_space else OwnerKind.USER
-        place = encode(kind.value, owner.id.bytes, memory.bytes, _CHUNK.pack(chunk))
+        whose = identity(owner.tenant, kind, owner.id)
+        place = encode(whose, memory.bytes, _CHUNK.pack(chunk))
         hashed = int.from_bytes(self._blinder.mac(Label.TENANT_POINT_ID, place)[:16])
         hashed = hashed & ~(0xF << 76) | _UUID_VERSION_8 << 76
         return UUID(int=hashed & ~(0b11 << 62) | 0b10 << 62)
