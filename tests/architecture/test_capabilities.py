@@ -27,7 +27,7 @@ def makes(module: Module, names: frozenset[str]) -> Iterator[int]:
             handed = not asks and any(_named(argument, names) for argument in _arguments(node))
             if made or handed:
                 yield node.lineno
-        elif isinstance(node, ast.ImportFrom):
+        elif isinstance(node, ast.ImportFrom) and (node.module or "").startswith("core"):
             if any(alias.name in names and alias.asname for alias in node.names):
                 yield node.lineno
         elif isinstance(node, ast.Assign) and _named(node.value, names):
@@ -83,6 +83,7 @@ def test_every_way_to_mint_is_seen(text):
         "isinstance(scope, Scope)",
         "async def view(scope: 'Scope'): ...",
         "AnyScope = Scope | TenantScope",
+        "from starlette.types import Scope as AsgiScope",
     ],
 )
 def test_naming_a_scope_is_not_minting_one(text):

@@ -24,14 +24,18 @@ def test_no_drawer_without_a_name():
 
 
 def unreasoned(text: str) -> list[int]:
-    """Return the lines of `text` that silence a check without saying why, there or just above."""
-    lines = text.splitlines()
-    return [
-        number
-        for number, (above, line) in enumerate(zip(["", *lines], lines, strict=False), start=1)
-        if (found := SUPPRESSION.search(line))
-        if not REASONED.match(found["rest"]) and not above.lstrip().startswith("# ")
-    ]
+    """Return the lines of `text` that silence a check without saying why.
+
+    The reason stands behind the suppression, or in a comment above it or above a run of them.
+    """
+    bare, above = [], ""
+    for number, line in enumerate(text.splitlines(), start=1):
+        found = SUPPRESSION.search(line)
+        if not found:
+            above = line.lstrip()
+        elif not REASONED.match(found["rest"]) and not above.startswith("# "):
+            bare.append(number)
+    return bare
 
 
 def test_every_suppression_gives_its_reason():
