@@ -68,7 +68,8 @@ async def write(
         facts = await stages.extractor.extract(guarded)
     keys = await stages.keyring.ensure_owner(Owner.of(scope))
     async with stages.spans.step("embed"):
-        vectors = [await _vectors(fact.text, guarded, stages) for fact in facts]
+        at_once = guarded.draft.wait_merged and guarded.sensitivity is not Sensitivity.SENSITIVE
+        vectors = [await _vectors(fact.text, stages) if at_once else None for fact in facts]
     async with stages.spans.step("commit"), stages.store.view(scope) as view:
         outcomes = []
         for fact, fact_vectors in zip(facts, vectors, strict=True):
@@ -83,10 +84,8 @@ async def write(
     return receipt
 
 
-async def _vectors(text: str, guarded: Guarded, stages: WriteStages) -> Vectors | None:
-    """Return the vectors of a short text; None leaves it to the indexer, or to nobody."""
-    if guarded.sensitivity is Sensitivity.SENSITIVE or not guarded.draft.wait_merged:
-        return None
+async def _vectors(text: str, stages: WriteStages) -> Vectors | None:
+    """Return the vectors of a short text; None leaves it to the indexer."""
     pieces = stages.embedder.chunks(text)
     if len(pieces) != 1:
         return None
@@ -205,11 +204,8 @@ async def revise(
         if text is None:
             text = keys.open(_place(before, "content"), before.content).decode()
     sensitivity = max(before.sensitivity, guarded.sensitivity, key=list(Sensitivity).index)
-    vectors = await _vectors(
-        text,
-        Guarded(draft=Draft(content=text), source_kind=before.source_kind, sensitivity=sensitivity),
-        stages,
-    )
+    sealed_only = sensitivity is Sensitivity.SENSITIVE  # never in the vector index
+    vectors = None if sealed_only else await _vectors(text, stages)
     async with stages.store.view(scope) as view:
         # Read again, locked: embedding took its time and nothing was held meanwhile.
         row = await view.get(memory, lock=True)
