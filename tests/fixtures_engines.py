@@ -42,6 +42,7 @@ class _EngineThread:
         self.engines: EmbeddedEngines | None = None
         self._failed: BaseException | None = None
         self._folder = folder
+        self._ended: list[str] = []
         self._started = threading.Event()
         self._thread = threading.Thread(target=self._run, name="engines", daemon=True)
 
@@ -57,6 +58,7 @@ class _EngineThread:
         self._loop.call_soon_threadsafe(self._over.set)
         self._thread.join(_LONGEST_START_SECONDS)
         assert not self._thread.is_alive(), "the engines did not stop in time"
+        assert not self._ended, "an engine ended by itself"
 
     def _run(self) -> None:
         try:
@@ -72,7 +74,7 @@ class _EngineThread:
             self._folder / "data",
             self._folder / "keys",
             Places(home=self._folder),
-            on_death=lambda name: pytest.exit(f"{name} ended by itself"),
+            on_death=self._ended.append,
             with_edge=_has_edge(),
         ) as self.engines:
             self._started.set()

@@ -69,5 +69,6 @@ def engine_account(existing: Path) -> Account | None:
             continue
         if entry.pw_uid != 0:
             return Account(uid=entry.pw_uid, gid=entry.pw_gid)
-    reason = f"root cannot run PostgreSQL, and there is no account named {', '.join(_ACCOUNTS)}"
-    raise LookupError(reason)
+    raise LookupError(
+        f"root cannot run PostgreSQL, and there is no account named {', '.join(_ACCOUNTS)}"
+    )

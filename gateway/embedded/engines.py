@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import secrets
 import sys
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
@@ -129,7 +129,14 @@ class EmbeddedEngines:
             record = await stack.enter_async_context(contextlib.AsyncExitStack())
             others = await stack.enter_async_context(contextlib.AsyncExitStack())
             children = (valkey, edge) if with_edge else (valkey,)
-            await _all(start_postgres(), *map(start_other, children))
+            try:
+                async with asyncio.TaskGroup() as starts:
+                    starts.create_task(start_postgres())
+                    for child in children:
+                        starts.create_task(start_other(child))
+            except BaseExceptionGroup as failed:
+                # One reason is enough; the other starts were given up because of it.
+                raise failed.exceptions[0] from failed
             yield engines
 
 
@@ -137,17 +144,9 @@ def _new_password() -> bytes:
     return secrets.token_urlsafe(32).encode()
 
 
-async def _all(*starts: Coroutine[None, None, None]) -> None:
-    outcomes = await asyncio.gather(*starts, return_exceptions=True)
-    for outcome in outcomes:
-        if isinstance(outcome, BaseException):
-            raise outcome
-
-
 def _make_runtime(folder: DataFolder, places: Places) -> RuntimeFolder:
-    left = folder.last_runtime()
-    if left is not None:
-        remove_runtime(left)
+    if folder.left_runtime is not None:
+        remove_runtime(folder.left_runtime)
     try:
         return RuntimeFolder(places, engine_account(folder.postgres))
     except LookupError as err:

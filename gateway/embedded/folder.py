@@ -26,10 +26,10 @@ _LOCK_TRIES = 5
 _LOCK_PAUSE_SECONDS = 0.02
 _LAST_RUN_SECONDS = 15.0
 _FOLDER_ID = re.compile(r"[0-9a-f]{32}")
-_LARGEST_RECORD = 4096
+_RECORD_BYTES = 4096
 # What an empty folder may hold: our lock from a start that died at once, and a file system's own
 # folder.
-_NOT_FOREIGN = frozenset({"lock", "alive", "lost+found"})
+_NOT_FOREIGN = frozenset({"lock", "alive", "lock.id", "lost+found"})
 
 
 class FolderInUse(Exception):
@@ -61,15 +61,22 @@ class RunningGateway:
 
 
 class DataFolder:
-    """A data folder held by this process until `close`."""
+    """A data folder held by this process until `close`.
+
+    Attributes:
+        path: the folder.
+        folder_id: 32 hexadecimal digits, made with the folder.
+        alive: the descriptor that children inherit.
+        left_runtime: the socket folder that a killed run may have left behind.
+    """
 
     def __init__(self, path: Path, lock: int, alive: int, folder_id: str) -> None:
-        """Wrap what `open` has checked and locked."""
         self.path = path
         self.folder_id = folder_id
         self.alive = alive
+        self.left_runtime: Path | None = None
         self._lock = lock
-        self._record: dict[str, str | int] = {"pid": os.getpid()}
+        self._record: dict[str, str | int] = {}
 
     @property
     def postgres(self) -> Path:
@@ -106,6 +113,8 @@ class DataFolder:
         lock = _open_private(path / "lock")
         try:
             _take(lock)
+            left = str(_read_record(lock).get("runtime") or "")
+            _write_record(lock, {"pid": os.getpid(), "runtime": left})
             alive = _open_private(path / "alive")
         except BaseException:
             os.close(lock)
@@ -114,6 +123,7 @@ class DataFolder:
             path.chmod(0o711 if os.geteuid() == 0 else 0o700)
             _wait_for_last_run(alive)
             folder = cls(path, lock, alive, _identify(path))
+            folder.left_runtime = Path(left) if left else None
             for part in (folder.edge, folder.logs):
                 part.mkdir(mode=0o700, exist_ok=True)
         except BaseException:
@@ -122,26 +132,20 @@ class DataFolder:
             raise
         return folder
 
-    def last_runtime(self) -> Path | None:
-        """Return the socket folder of the run before this one, which it may have left behind."""
-        left = _read_record(self._lock).get("runtime")
-        return Path(left) if isinstance(left, str) else None
-
     def describe(
         self, *, url: str | None = None, keys: Path | None = None, runtime: Path | None = None
     ) -> None:
         """Say in the lock file who runs here; what was said before and is not given again stays."""
-        told = {"url": url, "keys": keys, "runtime": runtime}
+        told: dict[str, str | Path | None] = {"url": url, "keys": keys, "runtime": runtime}
         self._record |= {name: str(value) for name, value in told.items() if value is not None}
-        record = json.dumps(self._record).encode()
-        os.ftruncate(self._lock, 0)
-        os.pwrite(self._lock, record, 0)
+        _write_record(self._lock, {"pid": os.getpid(), **self._record})
 
     @staticmethod
     def running(path: Path) -> RunningGateway | None:
-        """Return the gateway that runs on the folder, or None.
+        """Return the gateway that runs on the folder, or None. Blocks for an instant at most.
 
         Raises:
+            FolderInUse: something holds the folder and does not say what it is.
             FolderUnusable: the folder is there and may not be read.
         """
         try:
@@ -149,14 +153,9 @@ class DataFolder:
         except (FileNotFoundError, NotADirectoryError):
             return None
         except OSError as err:
-            reason = f"{path}: {err.strerror}"
-            raise FolderUnusable(reason) from err
+            raise FolderUnusable(f"{path}: {err.strerror}") from err
         try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return _told(_read_record(lock))
-        else:
-            return None
+            return _holder(lock)
         finally:
             os.close(lock)
 
@@ -165,6 +164,20 @@ class DataFolder:
         os.ftruncate(self._lock, 0)
         os.close(self.alive)
         os.close(self._lock)
+
+
+def _holder(lock: int) -> RunningGateway | None:
+    for _ in range(_LOCK_TRIES):
+        try:
+            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            told = _told(_read_record(lock))
+        else:
+            return None
+        if told is not None:
+            return told
+        time.sleep(_LOCK_PAUSE_SECONDS)
+    raise FolderInUse(None)
 
 
 def _told(record: dict[str, object]) -> RunningGateway | None:
@@ -186,8 +199,9 @@ def _require_own(path: Path) -> None:
         return
     foreign = {entry.name for entry in path.iterdir()} - _NOT_FOREIGN
     if foreign:
-        reason = f"{path} is not empty and not a Memwarden folder; name an empty or a new one"
-        raise FolderUnusable(reason)
+        raise FolderUnusable(
+            f"{path} is not empty and not a Memwarden folder; name an empty or a new one"
+        )
 
 
 def _identify(path: Path) -> str:
@@ -196,8 +210,7 @@ def _identify(path: Path) -> str:
     with contextlib.suppress(FileNotFoundError):
         found = named.read_text(encoding="ascii", errors="replace").strip()
         if not _FOLDER_ID.fullmatch(found):
-            reason = f"{named} is damaged"
-            raise FolderUnusable(reason)
+            raise FolderUnusable(f"{named} is damaged")
         return found
     made = secrets.token_hex(16)
     fresh = path / "lock.id"
@@ -231,17 +244,22 @@ def _wait_for_last_run(alive: int) -> None:
             fcntl.flock(alive, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError as err:
             if time.monotonic() > deadline:
-                reason = "children of the last run have not ended; end them, then start again"
-                raise FolderUnusable(reason) from err
+                raise FolderUnusable(
+                    "children of the last run have not ended; end them, then start again"
+                ) from err
             time.sleep(_LOCK_PAUSE_SECONDS)
         else:
             return
 
 
+def _write_record(lock: int, record: dict[str, str | int]) -> None:
+    # One write of one size: a reader finds the old record or the new one, never half of both.
+    os.pwrite(lock, json.dumps(record).encode().ljust(_RECORD_BYTES), 0)
+
+
 def _read_record(lock: int) -> dict[str, object]:
-    # A record that is just being written reads as none.
     with contextlib.suppress(ValueError):
-        record = json.loads(os.pread(lock, _LARGEST_RECORD, 0))
+        record = json.loads(os.pread(lock, _RECORD_BYTES, 0))
         if isinstance(record, dict):
             return record
     return {}

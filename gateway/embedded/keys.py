@@ -37,10 +37,9 @@ class KeysFolder:
         """
         path = path.resolve()
         if path == data.path or data.path in path.parents:
-            reason = (
+            raise FolderUnusable(
                 f"the keys folder {path} lies in the data folder: a copy of that would open itself"
             )
-            raise FolderUnusable(reason)
         try:
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
             if not any(path.iterdir()):
@@ -49,11 +48,9 @@ class KeysFolder:
             keys = cls(path)
             belongs_to = keys.read_or_create("folder-id", data.folder_id.encode)
         except OSError as err:
-            reason = f"{path}: {err.strerror or type(err).__name__}"
-            raise FolderUnusable(reason) from err
+            raise FolderUnusable(f"{path}: {err.strerror or type(err).__name__}") from err
         if belongs_to != data.folder_id.encode():
-            reason = f"{path} holds the keys of another data folder"
-            raise FolderUnusable(reason)
+            raise FolderUnusable(f"{path} holds the keys of another data folder")
         return keys
 
     def read(self, name: str) -> bytes | None:
@@ -68,12 +65,13 @@ class KeysFolder:
             opened = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
         except FileNotFoundError:
             return None
+        except OSError as err:
+            raise FolderUnusable(f"{path}: {err.strerror}") from err
         with os.fdopen(opened, "rb") as file:
             found = os.fstat(opened)
             _require_private(path, found)
             if not stat.S_ISREG(found.st_mode) or found.st_size > _LARGEST_SECRET_BYTES:
-                reason = f"{path} is not a key file"
-                raise FolderUnusable(reason)
+                raise FolderUnusable(f"{path} is not a key file")
             return file.read()
 
     def read_or_create(self, name: str, factory: Callable[[], bytes]) -> bytes:
@@ -98,8 +96,7 @@ class KeysFolder:
         self._settle()
         kept = self.read(name)
         if kept is None:
-            reason = f"{path} does not stay where it is put"
-            raise FolderUnusable(reason)
+            raise FolderUnusable(f"{path} does not stay where it is put")
         return kept
 
     def destroy(self, name: str) -> None:
@@ -113,8 +110,7 @@ class KeysFolder:
 
     def _path(self, name: str) -> Path:
         if not _NAME.fullmatch(name):
-            reason = "a secret's name is lower-case letters, digits, '.', '_' and '-'"
-            raise ValueError(reason)
+            raise ValueError("a secret's name is lower-case letters, digits, '.', '_' and '-'")
         return self.path / name
 
     def _settle(self) -> None:
@@ -127,10 +123,8 @@ class KeysFolder:
 
 def _require_private(path: Path, found: os.stat_result) -> None:
     if found.st_uid != os.geteuid():
-        reason = f"{path} belongs to user {found.st_uid}"
-        raise FolderUnusable(reason)
+        raise FolderUnusable(f"{path} belongs to user {found.st_uid}")
     if stat.S_IMODE(found.st_mode) & 0o077:
-        reason = (
+        raise FolderUnusable(
             f"{path} is open to others (mode {stat.S_IMODE(found.st_mode):04o}); it must be private"
         )
-        raise FolderUnusable(reason)

@@ -41,19 +41,21 @@ class Places:
         state = self.state_home or self.home / ".local" / "state"
         return state / "memwarden" / "keys" / folder_id
 
-    def socket_base(self) -> Path:
-        """Return the first folder that is there and short enough to hold socket folders."""
-        # The engines' account cannot enter /run/user/0.
-        private = None if os.geteuid() == 0 else self.runtime_dir
-        for base in (private, self.tmp):
-            if base is not None and base.is_dir() and _fits(base):
-                return base
+    def socket_base(self, account: Account | None) -> Path:
+        """Return the first folder that can hold socket folders: there, short, open to `account`."""
+        for base in (self.runtime_dir, self.tmp):
+            if base is None or not _fits(base) or not os.access(base, os.W_OK | os.X_OK):
+                continue
+            # Such as /run/user/0, which only root may enter.
+            if account is None or account.reaches(base):
+                return base.resolve()
         return _SHORT_BASE
 
 
 def _fits(base: Path) -> bool:
-    # libpq reads a comma in a host as a list of hosts.
-    return len(os.fsencode(base)) <= _LONGEST_BASE and not set(str(base)) & set(",'\"\\\n")
+    whole = os.fsencode(base.resolve())
+    # libpq reads a comma in a host as a list of hosts; the others end a quoted setting.
+    return len(whole) <= _LONGEST_BASE and not set(whole) & set(b",'\"\\\n")
 
 
 class RuntimeFolder:
@@ -64,7 +66,7 @@ class RuntimeFolder:
 
     def __init__(self, places: Places, account: Account | None) -> None:
         """Make the folder under `places`, to be entered by `account` too."""
-        self.path = Path(tempfile.mkdtemp(prefix="mw-", dir=places.socket_base()))
+        self.path = Path(tempfile.mkdtemp(prefix="mw-", dir=places.socket_base(account)))
         self.account = account
         if account is not None:
             self.path.chmod(0o711)

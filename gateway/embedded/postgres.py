@@ -148,8 +148,8 @@ class Postgres:
         )
         first.unlink()
         statements = [*roles.make_roles(self._passwords), *roles.make_databases()]
-        await self._single_user(fresh, statements)
-        # One sync at the end, not one a file in between.
+        await self._single_user(fresh, statements, in_making=True)
+        # One sync at the end, and none in between.
         await self._initdb(fresh, "--sync-only")
         self._keep(self._passwords)
         fresh.rename(self._data.postgres)
@@ -159,9 +159,12 @@ class Postgres:
         argv = (str(self._binaries.initdb), "-D", self._named(cluster), *options)
         await ChildProcess(self._child(cluster, argv)).run()
 
-    async def _single_user(self, cluster: Path, statements: list[str]) -> None:
+    async def _single_user(
+        self, cluster: Path, statements: list[str], *, in_making: bool = False
+    ) -> None:
         argv = (
             *(str(self._binaries.postgres), "--single", "-j", "-D", self._named(cluster)),
+            *(("-F",) if in_making else ()),
             *("-c", "exit_on_error=on", "-c", "log_checkpoints=off", "postgres"),
         )
         feed = "".join(f"{statement};\n\n" for statement in statements).encode()

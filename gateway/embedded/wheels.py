@@ -51,8 +51,7 @@ def _package(name: str) -> Path:
     # For a top-level name this looks the package up without running it.
     spec = importlib.util.find_spec(name)
     if spec is None or not spec.submodule_search_locations:
-        reason = f"the package {name.replace('_', '-')} is not installed"
-        raise FolderUnusable(reason)
+        raise FolderUnusable(f"the package {name.replace('_', '-')} is not installed")
     return Path(spec.submodule_search_locations[0])
 
 
