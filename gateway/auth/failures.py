@@ -106,11 +106,14 @@ class FailureLog:
 
     async def run(self, stop: asyncio.Event, *, seconds: float = 5.0) -> None:
         """Flush every `seconds` until `stop` is set, and everything once more at the end."""
-        while not stop.is_set():
+        while True:
+            stopping = stop.is_set()
+            with contextlib.suppress(GatewayError):  # it waits in memory and is tried again
+                await self.flush(everything=stopping)
+            if stopping:
+                return
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), seconds)
-            with contextlib.suppress(GatewayError):  # it waits in memory and is tried again
-                await self.flush(everything=stop.is_set())
 
     def _admit(self, source: str, minute: int, hour: int) -> str:
         if (source, minute) in self._counts:

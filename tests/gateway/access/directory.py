@@ -1,0 +1,97 @@
+"""A directory and a record in dictionaries, for tests of who may do what."""
+
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
+from datetime import UTC, datetime
+
+from core.errors import Unavailable
+from core.event import AuditEvent
+from core.ids import SYSTEM_TENANT, KeyId, NamespaceId, TenantId, UserId, new_uuid
+from core.ports import AdminView, KeyRow, Resolved
+from core.scope import OperatorScope, TenantScope
+from gateway.vault.epochs import EpochKeys
+from gateway.vault.inmemory import MemoryKeyStore
+from gateway.vault.kek import StaticKek
+from gateway.vault.keyring import KeyringService
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+class FakeDirectory:
+    """Implements `core.ports.Directory` but for administration; counts what it is asked."""
+
+    def __init__(self) -> None:
+        self.rows: dict[KeyId, KeyRow] = {}
+        self.users: dict[tuple[TenantId, bytes], UserId] = {}
+        self.namespaces: dict[tuple[TenantId, bytes], NamespaceId] = {}
+        self.sealed: dict[NamespaceId, bytes] = {}
+        self.looked_up: list[KeyId] = []
+        self.calls = 0
+        self.down = False
+
+    async def find_key(self, key: KeyId) -> KeyRow | None:
+        self.looked_up.append(key)
+        self._answer()
+        return self.rows.get(key)
+
+    async def resolve(
+        self, tenant: TenantId, user: bytes, namespaces: Sequence[bytes] | None
+    ) -> Resolved:
+        self._answer()
+        found = {
+            key: namespace
+            for (owner, key), namespace in self.namespaces.items()
+            if owner == tenant and (namespaces is None or key in namespaces)
+        }
+        return Resolved(user=self.users.get((tenant, user)), namespaces=found)
+
+    async def ensure(
+        self, tenant: TenantId, user: bytes, namespace: bytes, sealed_name: bytes
+    ) -> tuple[UserId, NamespaceId]:
+        self._answer()
+        person = self.users.setdefault((tenant, user), UserId(new_uuid()))
+        place = self.namespaces.setdefault((tenant, namespace), NamespaceId(new_uuid()))
+        self.sealed.setdefault(place, sealed_name)
+        return person, place
+
+    async def namespace_names(self, tenant: TenantId) -> Mapping[NamespaceId, bytes]:
+        self._answer()
+        return {
+            place: self.sealed[place]
+            for (owner, _), place in self.namespaces.items()
+            if owner == tenant
+        }
+
+    def admin(self, scope: TenantScope | OperatorScope) -> AbstractAsyncContextManager[AdminView]:
+        raise NotImplementedError
+
+    def _answer(self) -> None:
+        self.calls += 1
+        if self.down:
+            raise Unavailable
+
+
+class FakeLog:
+    """The two methods of a record that take audit events."""
+
+    def __init__(self) -> None:
+        self.events: list[AuditEvent] = []
+        self.down = False
+
+    async def append(self, event: AuditEvent) -> None:
+        if self.down:
+            raise Unavailable
+        self.events.append(event)
+
+    async def now(self) -> datetime:
+        if self.down:
+            raise Unavailable
+        return NOON
+
+
+async def make_keyring(*tenants: TenantId) -> KeyringService:
+    """Return a real keyring over dictionaries, with keys for the system and `tenants`."""
+    keyring = KeyringService(MemoryKeyStore(), StaticKek(bytes(range(32))), EpochKeys.random())
+    for tenant in (SYSTEM_TENANT, *tenants):
+        await keyring.create_tenant(tenant)
+    return keyring
