@@ -18,6 +18,7 @@ from uuid import UUID
 import numpy as np
 
 from core.errors import GatewayError, NotFound, Tampered
+from core.keeping import sealed_vectors
 from core.model import Owner, Sensitivity
 from core.ports import (
     Embedder,
@@ -198,10 +199,7 @@ class Indexer:
 
         text = keys.open(place("content"), row.content).decode()
         vectors = await self._embedder.passages(self._embedder.chunks(text))
-        sealed = [
-            keys.seal(place(f"vector.{chunk}"), vector.astype("<f4").tobytes())
-            for chunk, vector in enumerate(vectors)
-        ]
+        sealed = sealed_vectors(vectors, keys, place)
         async with self._store.view(scope) as view:
             await view.attach(row.id, row.version, sealed, self._embedder.name)
 

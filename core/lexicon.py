@@ -19,9 +19,12 @@ MAX_WORDS = 20_000
 """A text of 32,768 characters of Chinese gives some 65,000; beyond this bound words are dropped."""
 
 _STOP = frozenset(
-    "a an the of to in on at is are was were be been am do does did and or for with my your his her "
-    "its our their i you he she it we they me this that as by from "
-    "的 了 是 在 我 你 他 她 它 和 与 吗 呢 吧 啊".split()  # noqa: SIM905 - a list of 64 is unreadable
+    re.findall(
+        r"\S+",
+        "a an the of to in on at is are was were be been am do does did and or for with my your his "
+        "her its our their i you he she it we they me this that as by from "
+        "的 了 是 在 我 你 他 她 它 和 与 吗 呢 吧 啊",
+    )
 )
 """Words so common that they carry cost and no evidence; they are dropped on both sides."""
 

@@ -20,6 +20,7 @@ from core import rank
 from core.errors import Tampered, Unavailable
 from core.event import AuditEvent
 from core.ids import EventId, MemoryId, RecallId, new_uuid
+from core.keeping import tag_lookups
 from core.model import Details, Filter, Memory, Owner, Query, Recall, Recalled, Row
 from core.ports import (
     MemoryView,
@@ -32,7 +33,6 @@ from core.ports import (
     Vector,
 )
 from core.scope import Scope
-from core.write import tag_lookups
 
 DENSE_LIMIT = 64
 LEXICAL_LIMIT = 64

@@ -43,11 +43,11 @@ async def write(
                 return before
         async with gate.write.spans.step("guard"):
             guarded = guard_draft(gate.guard, draft, call.principal, target)
-        keeping = None
+        promise = None
         if claim is not None:
-            keeping = engine.Keeping(claim=claim, encode=receipt_bytes)
+            promise = engine.Promise(claim=claim, encode=receipt_bytes)
         try:
-            return await engine.write(scope, guarded, gate.write, keeping)
+            return await engine.write(scope, guarded, gate.write, promise)
         except Repeated:
             return await _raced(gate, scope, claim)
 

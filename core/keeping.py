@@ -1,0 +1,275 @@
+"""Makes the sealed form of one version of a memory: what stands clear, and what is sealed.
+
+Rules this module keeps:
+- Every text is sealed here, at its place; every look-up is keyed here. Nothing else makes a `Kept`.
+- What is `sensitive` always expires; working memory matters for minutes. No update lengthens that.
+- Labels of sensitivity only rise.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Self
+
+from core.errors import Invalid
+from core.ids import MemoryId, NamespaceId, SpaceId
+from core.model import (
+    Change,
+    Details,
+    Draft,
+    Guarded,
+    Kept,
+    Kind,
+    Layer,
+    Persistence,
+    Row,
+    Sensitivity,
+    State,
+    Trust,
+)
+from core.ports import OwnerKeys, Place, Tokenizer, Vectors
+from core.scope import SourceKind
+
+SENSITIVE_LIFE = timedelta(hours=24)
+"""What a policy let through although it is sensitive is gone after this, at the latest."""
+WORKING_LIFE = timedelta(minutes=30)
+"""Working memory matters for minutes; a caller may ask for less."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Everything of one version that is not text. Fields as in `core.model.Kept`."""
+
+    id: MemoryId
+    version: int
+    namespace: NamespaceId
+    space: SpaceId | None
+    layer: Layer
+    kind: Kind
+    state: State
+    importance: float
+    confidence: float
+    persistence: Persistence
+    sensitivity: Sensitivity
+    trust: Trust
+    source_kind: SourceKind
+    outcome: str | None
+    occurred_at: datetime | None
+    expires_at: datetime | None
+    until_session_end: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Texts:
+    """The texts of one version with all that is drawn from them; made before a transaction opens.
+
+    Args:
+        vectors: one a chunk, when it has been embedded.
+        terms, token_count, digest: as in `core.model.Kept`.
+    """
+
+    content: str = field(repr=False)
+    details: Details
+    vectors: Vectors | None = field(repr=False)
+    terms: Mapping[int, int] = field(repr=False)
+    token_count: int
+    digest: bytes
+
+    def saying(self, details: Details) -> Self:
+        """Return the same content with other details."""
+        return type(self)(
+            content=self.content,
+            details=details,
+            vectors=self.vectors,
+            terms=self.terms,
+            token_count=self.token_count,
+            digest=self.digest,
+        )
+
+
+def texts(
+    content: str,
+    details: Details,
+    vectors: Vectors | None,
+    *,
+    keys: OwnerKeys,
+    tokenizer: Tokenizer,
+) -> Texts:
+    """Return the texts of one version, tokenised and digested under the owner's keys."""
+    words = Counter(tokenizer.words(content))
+    return Texts(
+        content=content,
+        details=details,
+        vectors=vectors,
+        terms=dict(zip(keys.terms(list(words)), words.values(), strict=True)),
+        token_count=sum(words.values()),
+        digest=keys.digest("content", tokenizer.canonical(content)),
+    )
+
+
+def first(
+    memory: MemoryId, namespace: NamespaceId, guarded: Guarded, kind: Kind, *, now: datetime
+) -> Standing:
+    """Return where a new memory stands.
+
+    Raises:
+        Invalid: its `expires_at` has passed already.
+    """
+    draft = guarded.draft
+    return Standing(
+        id=memory,
+        version=1,
+        namespace=namespace,
+        space=None,
+        layer=draft.layer,
+        kind=kind,
+        state=State.ACTIVE,
+        importance=draft.importance,
+        confidence=draft.confidence,
+        persistence=draft.persistence,
+        sensitivity=guarded.sensitivity,
+        trust=Trust.of(guarded.source_kind),
+        source_kind=guarded.source_kind,
+        outcome=draft.outcome,
+        occurred_at=draft.occurred_at,
+        expires_at=expiry(draft, guarded.sensitivity, now=now),
+        until_session_end=draft.until_session_end,
+    )
+
+
+def following(
+    row: Row,
+    *,
+    importance: float | None = None,
+    confidence: float | None = None,
+    sensitivity: Sensitivity = Sensitivity.NONE,
+    expires_at: datetime | None,
+) -> Standing:
+    """Return where the next version of `row` stands; what is None stays as it is."""
+    return Standing(
+        id=row.id,
+        version=row.version + 1,
+        namespace=row.namespace,
+        space=row.space,
+        layer=row.layer,
+        kind=row.kind,
+        state=row.state,
+        importance=row.importance if importance is None else importance,
+        confidence=row.confidence if confidence is None else confidence,
+        persistence=row.persistence,
+        sensitivity=more_sensitive(row.sensitivity, sensitivity),
+        trust=row.trust,
+        source_kind=row.source_kind,
+        outcome=row.outcome,
+        occurred_at=row.occurred_at,
+        expires_at=expires_at,
+        until_session_end=row.until_session_end,
+    )
+
+
+def more_sensitive(one: Sensitivity, other: Sensitivity) -> Sensitivity:
+    """Return the higher of two labels."""
+    return max(one, other, key=list(Sensitivity).index)
+
+
+def sealed(standing: Standing, said: Texts, keys: OwnerKeys, *, embedder: str) -> Kept:
+    """Return one version as the record keeps it, every text of it sealed at its place.
+
+    Args:
+        embedder: name of the model that made the vectors.
+    """
+    details = said.details
+    session = details.session_id
+
+    def place(field: str) -> Place:
+        return Place(
+            record=standing.id,
+            version=standing.version,
+            field=field,
+            namespace=standing.namespace,
+        )
+
+    return Kept(
+        id=standing.id,
+        version=standing.version,
+        namespace=standing.namespace,
+        space=standing.space,
+        layer=standing.layer,
+        kind=standing.kind,
+        state=standing.state,
+        importance=standing.importance,
+        confidence=standing.confidence,
+        persistence=standing.persistence,
+        sensitivity=standing.sensitivity,
+        trust=standing.trust,
+        source_kind=standing.source_kind,
+        outcome=standing.outcome,
+        occurred_at=standing.occurred_at,
+        expires_at=standing.expires_at,
+        until_session_end=standing.until_session_end,
+        session=None if session is None else keys.blind("session", session),
+        tags=tag_lookups(details.tags, keys),
+        digest=said.digest,
+        content=keys.seal(place("content"), said.content.encode()),
+        details=keys.seal(place("details"), details.to_bytes()),
+        terms=said.terms,
+        token_count=said.token_count,
+        vectors=() if said.vectors is None else sealed_vectors(said.vectors, keys, place),
+        embedder="" if said.vectors is None else embedder,
+    )
+
+
+def sealed_vectors(
+    vectors: Vectors, keys: OwnerKeys, place: Callable[[str], Place]
+) -> tuple[bytes, ...]:
+    """Return one envelope a vector, in order: little-endian float32."""
+    return tuple(
+        keys.seal(place(f"vector.{chunk}"), vector.astype("<f4").tobytes())
+        for chunk, vector in enumerate(vectors)
+    )
+
+
+def tag_lookups(tags: Sequence[str], keys: OwnerKeys) -> tuple[bytes, ...]:
+    """Return the keyed look-up of each tag, in order."""
+    return tuple(keys.blind("tag", tag) for tag in tags)
+
+
+def expiry(draft: Draft, sensitivity: Sensitivity, *, now: datetime) -> datetime | None:
+    """Return when a draft expires, by the database's time; the soonest reason wins.
+
+    Raises:
+        Invalid: the caller's own `expires_at` has passed already.
+    """
+    if draft.expires_at is not None and draft.expires_at <= now:
+        raise Invalid("This time has passed already.", field="expires_at")
+    ends = [draft.expires_at] if draft.expires_at is not None else []
+    if draft.ttl_seconds is not None:
+        ends.append(now + timedelta(seconds=draft.ttl_seconds))
+    if sensitivity is Sensitivity.SENSITIVE:
+        ends.append(now + SENSITIVE_LIFE)
+    if draft.layer is Layer.WORKING:
+        ends.append(now + WORKING_LIFE)
+    return min(ends, default=None)
+
+
+def changed_expiry(
+    row: Row, change: Change, sensitivity: Sensitivity, *, now: datetime
+) -> datetime | None:
+    """Return when the next version of `row` expires.
+
+    Args:
+        sensitivity: of the next version.
+
+    Raises:
+        Invalid: the time asked for has passed already.
+    """
+    if change.expires_at is not None and change.expires_at <= now:
+        raise Invalid("This time has passed already.", field="expires_at")
+    asked = row.expires_at if change.expires_at is None else change.expires_at
+    ends = [] if asked is None or change.clear_expiry else [asked]
+    if sensitivity is Sensitivity.SENSITIVE:
+        ends.append(row.created_at + SENSITIVE_LIFE)
+    if row.layer is Layer.WORKING:
+        ends.append(row.created_at + WORKING_LIFE)
+    return min(ends, default=None)
