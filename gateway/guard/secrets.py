@@ -1,0 +1,252 @@
+"""Finds secrets: what opens something, and so is refused rather than cleaned.
+
+Rules this module keeps:
+- Every reading of the text is scanned: canonical with look-alikes folded, each decoded layer, and
+  for some rules the text with its white space taken out.
+- A rule runs only when one of its keywords is there; plain text pays for some substring look-ups.
+- A rule that runs out of time refuses the text: `ScanTimeout`, never a silent skip.
+- Talk about secrets is no secret: "password policy", "my password is too weak", `${DB_PASSWORD}`.
+
+Source: REQUIREMENTS D4.3; policies/secrets.yaml.
+"""
+
+import math
+import re
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import regex
+
+from gateway.guard.normalise import Normalised
+from gateway.guard.rules import Judge, SecretRule, SecretRules
+from gateway.guard.scan import ScanText, ScanTimeout
+
+SECONDS_PER_BLOCK = 0.25
+"""Time for each 8 KB begun. Source: REQUIREMENTS D4.2."""
+
+BLOCK_CHARACTERS = 8192
+
+_EDGES = "()[]<>{},.;:!?。、，；：！？…*"
+_QUOTES = "\"'`“‘"
+_WORD = re.compile(r"[A-Za-z]+")
+_WORDS_JOINED = re.compile(r"[A-Za-z]+(?:[-/][A-Za-z]+)?")
+_SNAKE_OR_DOTTED = re.compile(r"[a-z]+(?:[_.][a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+")
+_CODE = re.compile(r"[A-Za-z_][\w.]*\(|[A-Za-z_][\w.]*\[.*\]|[=<>]|!=")
+_REFERENCE = re.compile(r"(?:[a-z]+:/|[~.]?/)[\w./-]+$|[a-z]+://", re.IGNORECASE)
+_GOES_ON = re.compile(r"[ \t]{1,3}[a-z]")
+_COUNTED = re.compile(
+    r"[ \t]?[位个次天年月日字小分周秒条种项]|[ \t](?:char|digit|letter|symbol|bit|byte)"
+)
+_ADDRESS = re.compile(r"[^@\s]{1,64}@[^@\s]{1,255}\.[A-Za-z]{2,24}")
+_SYMBOL = re.compile(r"[^A-Za-z0-9]")
+_PROSE = re.compile(r"[\"'`)\]”’」]|\s{0,2}(?:[A-Za-z]{2,12}[,.]?[ ]){3}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretFinding:
+    """A secret at `original[start:end]`, and the rule that saw it. No text."""
+
+    kind: str
+    start: int
+    end: int
+    rule: str
+
+
+def find_secrets(
+    normalised: Normalised,
+    rules: SecretRules,
+    timer: Callable[[], float] = time.perf_counter,
+) -> tuple[SecretFinding, ...]:
+    """Return the secrets in a text, in the order of the rules; spans are of the original.
+
+    Args:
+        normalised: with its decoded layers.
+        rules: loaded from policies/secrets.yaml.
+        timer: seconds, for the deadline.
+
+    Raises:
+        ScanTimeout: a rule did not finish in 250 ms for each 8 KB begun.
+    """
+    blocks = 1 + len(normalised.original) // BLOCK_CHARACTERS
+    deadline = timer() + SECONDS_PER_BLOCK * blocks
+    found: dict[SecretFinding, None] = {}
+    for layer in normalised.layers:
+        for finding in _scan(layer, rules, lambda: deadline - timer()):
+            found[finding] = None
+    return tuple(found)
+
+
+def _scan(
+    layer: ScanText, rules: SecretRules, left: Callable[[], float]
+) -> Iterator[SecretFinding]:
+    text = layer.skeleton
+    lowered = text.lower()
+    squeezed = _Squeezed.of(text)
+    present = {word for word in rules.keywords if word in lowered or word in squeezed.lowered}
+    if not present:
+        return
+    for rule in rules.rules:
+        if present.isdisjoint(rule.keywords):
+            continue
+        if not rule.squeeze:
+            for start, end in _matches(rule, text, rules, left()):
+                yield _finding(rule, layer, start, end)
+            continue
+        for start, end in _matches(rule, squeezed.text, rules, left()):
+            begin, stop = squeezed.span(start, end)
+            if rule.judge != "armour" or not _PROSE.match(text, stop):
+                yield _finding(rule, layer, begin, _reach(rule, text, stop))
+
+
+def _matches(
+    rule: SecretRule, text: str, rules: SecretRules, seconds: float
+) -> Iterator[tuple[int, int]]:
+    if seconds <= 0:
+        raise ScanTimeout("secrets")
+    judge = _JUDGES[rule.judge]
+    try:
+        for match in rule.pattern.finditer(text, timeout=seconds):
+            if judge(match, rule, rules):
+                yield match.span("value" if rule.judge in _ON_VALUE else 0)
+    except TimeoutError as err:
+        raise ScanTimeout("secrets") from err
+
+
+def _finding(rule: SecretRule, layer: ScanText, start: int, end: int) -> SecretFinding:
+    begin, stop = layer.span(start, end)
+    return SecretFinding(kind=rule.kind, start=begin, end=stop, rule=rule.id)
+
+
+def _reach(rule: SecretRule, text: str, end: int) -> int:
+    """Return where the secret ends: after the line of its closing sign, or with the text."""
+    if rule.until is None:
+        return end
+    closing = text.find(rule.until, end)
+    line = text.find("\n", closing) if closing >= 0 else -1
+    return line if line >= 0 else len(text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Squeezed:
+    """A text without its white space, and the way back."""
+
+    text: str
+    lowered: str
+    source: str
+
+    @classmethod
+    def of(cls, source: str) -> "_Squeezed":
+        text = "".join(source.split())
+        return cls(text, text.lower(), source)
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        # Found rarely, so the map is made only then.
+        places = [at for at, char in enumerate(self.source) if not char.isspace()]
+        return places[start], places[end - 1] + 1
+
+
+def _always(_match: regex.Match[str], _rule: SecretRule, _rules: SecretRules) -> bool:
+    return True
+
+
+def _filled(match: regex.Match[str], _rule: SecretRule, rules: SecretRules) -> bool:
+    return not rules.placeholder.fullmatch(match["value"])
+
+
+def _token(match: regex.Match[str], rule: SecretRule, rules: SecretRules) -> bool:
+    value = match["value"]
+    return (
+        any(char.isdigit() for char in value)
+        and any(char.isalpha() for char in value)
+        and not rules.placeholder.fullmatch(value)
+        and not _REFERENCE.match(value)
+        and not _CODE.match(value)
+        and entropy_bits(value) >= rule.entropy_bits
+    )
+
+
+def _password_written(match: regex.Match[str], _rule: SecretRule, rules: SecretRules) -> bool:
+    """Judge what stands after a colon or an equals sign."""
+    value = match["value"].strip(_EDGES)
+    if _is_plain(match, value, rules):
+        return False
+    # "Password: letmein" is one; "password: click the link" is a sentence.
+    return not (_WORD.fullmatch(value) and _goes_on(match))
+
+
+def _password_said(match: regex.Match[str], _rule: SecretRule, rules: SecretRules) -> bool:
+    """Judge what stands after "password is"."""
+    value = match["value"].strip(_EDGES)
+    if _is_plain(match, value, rules):
+        return False
+    if match.string[match.start("value") - 1] in _QUOTES:
+        return True
+    if _WORDS_JOINED.fullmatch(value):
+        return _mixed_case(value) or not (_goes_on(match) or _SYMBOL.search(value))
+    return True
+
+
+def _password_beside(match: regex.Match[str], _rule: SecretRule, rules: SecretRules) -> bool:
+    """Judge what stands after "password" with nothing between: only what no word looks like."""
+    value = match["value"].strip("()[]<>{},;:")
+    if _is_plain(match, value, rules) or _ADDRESS.fullmatch(value):
+        return False
+    odd = bool(re.search(r"[!@#$%^&*?+~=]", value)) or _mixed_case(value)
+    digit = any(char.isdigit() for char in value)
+    if match.string[match.start("value") - 1] in _QUOTES:
+        return odd or digit
+    return odd and digit and any(char.isalpha() for char in value)
+
+
+def _password_digits(match: regex.Match[str], _rule: SecretRule, rules: SecretRules) -> bool:
+    value = match["value"].strip(_EDGES)
+    return any(char.isdigit() for char in value) and not _is_plain(match, value, rules)
+
+
+def _is_plain(match: regex.Match[str], value: str, rules: SecretRules) -> bool:
+    whole = match["value"]
+    return (
+        len(value) < 4  # noqa: PLR2004 - the patterns' own least length
+        or rules.plain.fullmatch(value) is not None
+        or rules.placeholder.fullmatch(whole) is not None
+        or rules.placeholder.fullmatch(value) is not None
+        or _SNAKE_OR_DOTTED.fullmatch(value) is not None
+        or _CODE.match(whole) is not None
+        or _REFERENCE.match(value) is not None
+        or _COUNTED.match(match.string, match.end()) is not None
+    )
+
+
+def _goes_on(match: regex.Match[str]) -> bool:
+    """Return whether a sentence goes on after the value: "… is kept in the safe"."""
+    unended = match["value"][-1:] not in _EDGES
+    return unended and _GOES_ON.match(match.string, match.end()) is not None
+
+
+def _mixed_case(value: str) -> bool:
+    return value[1:] != value[1:].lower() and value != value.upper()
+
+
+def entropy_bits(value: str) -> float:
+    """Return the Shannon entropy of `value` in bits a character; 0 for an empty one."""
+    counts = Counter(value).values()
+    return -sum(n / len(value) * math.log2(n / len(value)) for n in counts)
+
+
+_ON_VALUE: frozenset[Judge] = frozenset(
+    {"filled", "token", "password_written", "password_said", "password_beside", "password_digits"}
+)
+"""Judged by their value, and so found by it: the words around are no secret."""
+
+_JUDGES: dict[Judge, Callable[[regex.Match[str], SecretRule, SecretRules], bool]] = {
+    "none": _always,
+    "armour": _always,
+    "filled": _filled,
+    "token": _token,
+    "password_written": _password_written,
+    "password_said": _password_said,
+    "password_beside": _password_beside,
+    "password_digits": _password_digits,
+}
