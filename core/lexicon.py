@@ -21,8 +21,8 @@ MAX_WORDS = 20_000
 _STOP = frozenset(
     re.findall(
         r"\S+",
-        "a an the of to in on at is are was were be been am do does did and or for with my your his "
-        "her its our their i you he she it we they me this that as by from "
+        "a an the of to in on at is are was were be been am do does did and or for with my your "
+        "his her its our their i you he she it we they me this that as by from "
         "的 了 是 在 我 你 他 她 它 和 与 吗 呢 吧 啊",
     )
 )
