@@ -37,7 +37,7 @@ _INVISIBLE = re.compile(
 )
 """Controls (line ends apart, which are split at), direction overrides and default-ignorables.
 U+FE0F stays: it only asks for an emoji's colours."""
-_ANSI = re.compile("(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[@-Z\\\\-_]")
+_ANSI = re.compile("(?:\x1b\\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b[ -/]*[0-~]")
 _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _MARKDOWN = re.compile(r"!(?=\[)|\](?=[(\[:])|`(?=``)|~(?=~~)")
 
