@@ -1,0 +1,203 @@
+"""`AdminView` on PostgreSQL: one transaction of administration; it opens no memory.
+
+Rules this module keeps:
+- A tenant's administration sees that tenant's keys and events; the operator's sees tenants.
+- The operator acts inside a tenant twice, and says so to row-level security each time: for the
+  first key of a tenant made in this very transaction, and to erase one.
+- Erasing takes every row of the tenant but its audit trail, its tombstone and the tasks that remove
+  its points. It first locks the tenant and its people, so that nothing is added behind it.
+"""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from psycopg import sql
+
+from core.adapters.postgres import idempotency
+from core.adapters.postgres.journal import Journal
+from core.adapters.postgres.pool import Transaction, only
+from core.adapters.postgres.queries import query
+from core.adapters.postgres.rows import key_row, logged_event
+from core.adapters.postgres.search import NEWEST
+from core.adapters.postgres.walls import admin_settings, tenant_of
+from core.errors import Denied, NotFound
+from core.event import AuditEvent
+from core.ids import SYSTEM_TENANT, KeyId, TenantId
+from core.ports import Claim, KeyRow, LoggedEvent, Reply, TenantRow
+from core.scope import OperatorScope, TenantScope
+
+ERASED: Final = (
+    "memory_links",
+    "memory_tokens",
+    "memory_vectors",
+    "memory_versions",
+    "memory_uses",
+    "memory_counts",
+    "memories",
+    "recalls",
+    "jobs",
+    "idempotency",
+    "space_members",
+    "spaces",
+    "namespaces",
+    "users",
+    "api_keys",
+)
+"""Tables that lose a tenant's rows when it is erased, in this order."""
+
+
+class PostgresAdminView:
+    """Implements `core.ports.AdminView`; what a method does is said there."""
+
+    def __init__(
+        self, transaction: Transaction, scope: TenantScope | OperatorScope, journal: Journal
+    ) -> None:
+        self.now = transaction.now
+        self._transaction = transaction
+        self._scope = scope
+        self._tenant = tenant_of(scope)
+        self._journal = journal
+        self._made: set[TenantId] = set()
+
+    async def insert_tenant(self, row: TenantRow, name_key: bytes) -> None:
+        """Keep a new tenant. Raises: Denied, Conflict, Unavailable."""
+        self._operator_only()
+        await self._rows(
+            "insert_tenant",
+            id=row.id,
+            name=row.name,
+            name_key=name_key,
+            created_at=row.created_at,
+        )
+        self._made.add(row.id)
+
+    async def tenants(self, after: UUID | None, limit: int) -> list[TenantRow]:
+        """Return tenants, oldest first. Raises: Denied, Unavailable."""
+        self._operator_only()
+        found = await self._rows("tenants_page", after=after or SYSTEM_TENANT, limit=limit)
+        return [
+            TenantRow(id=TenantId(tenant), name=name, created_at=created_at)
+            for tenant, name, created_at in found
+        ]
+
+    async def erase_tenant(self, tenant: TenantId) -> int:
+        """Remove everything of a tenant but its trail. Raises: Denied, NotFound, Unavailable."""
+        self._operator_only()
+        if tenant == SYSTEM_TENANT:
+            raise NotFound
+        async with self._inside(tenant, action="erase", unhurried=True):
+            if not await self._rows("lock_tenant", tenant=tenant):
+                raise NotFound
+            await self._rows("lock_people", tenant=tenant)
+            (count,) = only(await self._rows("count_memories", tenant=tenant))
+            await self._rows("queue_removals", tenant=tenant)
+            for table in ERASED:
+                await self._transaction.rows(
+                    sql.SQL("DELETE FROM {} WHERE tenant = {}").format(
+                        sql.Identifier(table), sql.Placeholder("tenant")
+                    ),
+                    {"tenant": tenant},
+                )
+        return int(count)
+
+    async def insert_key(self, row: KeyRow) -> None:
+        """Keep a new API key. Raises: Denied, Conflict, Unavailable."""
+        tenant = SYSTEM_TENANT if row.tenant is None else row.tenant
+        values = {
+            "id": row.id,
+            "tenant": tenant,
+            "roles": sorted(role.value for role in row.roles),
+            "ceiling": row.ceiling.value,
+            "grants": row.grants,
+            "secret_mac": row.secret_mac,
+            "pepper_version": row.pepper_version,
+            "created_at": row.created_at,
+            "expires_at": row.expires_at,
+            "revoked_at": row.revoked_at,
+        }
+        if tenant == self._tenant:
+            await self._rows("insert_key", **values)
+            return
+        if tenant not in self._made:
+            raise Denied
+        async with self._inside(tenant, action="operate"):
+            await self._rows("insert_key", **values)
+
+    async def keys(self) -> list[KeyRow]:
+        """Return the tenant's keys, newest first. Raises: Unavailable."""
+        found = await self._rows("keys_of_tenant", tenant=self._tenant)
+        return [key_row(values) for values in found]
+
+    async def key(self, key: KeyId) -> KeyRow:
+        """Return one of the tenant's keys. Raises: NotFound, Unavailable."""
+        return await self._key("key_of_tenant", key=key)
+
+    async def rotate_key(self, key: KeyId, secret_mac: bytes, *, overlap_seconds: int) -> KeyRow:
+        """Give a key a new secret. Raises: NotFound, Unavailable."""
+        return await self._key(
+            "rotate_key", key=key, secret_mac=secret_mac, overlap_seconds=overlap_seconds
+        )
+
+    async def revoke_key(self, key: KeyId) -> None:
+        """End a key at once. Raises: NotFound, Unavailable."""
+        if not await self._rows("revoke_key", tenant=self._tenant, key=key):
+            raise NotFound
+
+    async def events(
+        self,
+        *,
+        since: datetime | None,
+        until: datetime | None,
+        on_behalf_of: frozenset[str],
+        action: str | None,
+        after: tuple[datetime, UUID] | None,
+        limit: int,
+    ) -> list[LoggedEvent]:
+        """Return the tenant's audit events, newest first. Raises: Unavailable."""
+        time, event = NEWEST if after is None else after
+        found = await self._rows(
+            "events_page",
+            tenant=self._tenant,
+            since=since,
+            until=until,
+            people=sorted(on_behalf_of),
+            action=action,
+            after_time=time,
+            after_id=event,
+            limit=limit,
+        )
+        return [logged_event(values) for values in found]
+
+    async def record(self, event: AuditEvent) -> None:
+        """Append the audit event; it fails with the commit, and everything with it."""
+        self._journal.append(event)
+
+    async def settle(self, claim: Claim, reply: Reply) -> None:
+        """Keep the reply of an idempotency key. Raises: Repeated, Unavailable."""
+        await idempotency.settle(self._transaction, self._tenant, claim, reply)
+
+    def _operator_only(self) -> None:
+        if not isinstance(self._scope, OperatorScope):
+            raise Denied
+
+    @asynccontextmanager
+    async def _inside(
+        self, tenant: TenantId, *, action: str, unhurried: bool = False
+    ) -> AsyncIterator[None]:
+        """Act inside one tenant for the block; an error ends the transaction anyhow."""
+        limits = {"statement_timeout": "0"} if unhurried else {}
+        await self._transaction.set({"app.tenant": str(tenant), "app.action": action, **limits})
+        yield
+        await self._transaction.set(admin_settings(self._scope))
+
+    async def _key(self, name: str, /, **values: object) -> KeyRow:
+        found = await self._rows(name, tenant=self._tenant, **values)
+        if not found:
+            raise NotFound
+        return key_row(only(found))
+
+    async def _rows(self, name: str, /, **values: object) -> list[Any]:
+        return await self._transaction.rows(query(name), values)

@@ -1,0 +1,51 @@
+"""What PostgreSQL says, turned into what may be told.
+
+Rules this module keeps:
+- The driver's texts quote rows and parameters, so they end here: the cause that travels on is the
+  five characters of the fault's class.
+- Nothing is guessed: a clash of keys is Conflict, everything else is Unavailable.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import psycopg
+from psycopg_pool import PoolTimeout, TooManyRequests
+
+from core.errors import Conflict, GatewayError, Unavailable
+
+_UNKNOWN = "08000"  # connection exception, when the driver has no code of the server's
+
+
+class RecordFault(Exception):
+    """What stands as the cause of an error of this adapter.
+
+    Args:
+        code: SQLSTATE. Source: PostgreSQL manual, appendix A.
+    """
+
+    def __init__(self, code: str) -> None:
+        self.code = code
+        super().__init__(f"SQLSTATE {code}")
+
+
+def translate(error: Exception) -> GatewayError:
+    """Return the error to raise instead of the driver's `error`, its cause without any text."""
+    told: GatewayError = (
+        Conflict() if isinstance(error, psycopg.errors.UniqueViolation) else Unavailable()
+    )
+    code = error.sqlstate if isinstance(error, psycopg.Error) else None
+    told.__cause__ = RecordFault(code or _UNKNOWN)
+    return told
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Raise Conflict or Unavailable for whatever the driver raises inside. Raises: as said."""
+    told: GatewayError | None = None
+    try:
+        yield
+    except (psycopg.Error, PoolTimeout, TooManyRequests, OSError) as err:
+        told = translate(err)
+    if told is not None:  # raised out here, so that the driver's error is not its context
+        raise told

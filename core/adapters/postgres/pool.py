@@ -1,0 +1,264 @@
+"""Connections, and the transaction that each piece of work runs in.
+
+Rules this module keeps:
+- Settings are given inside the transaction and end with it (`set_config(…, true)`), through a
+  pooler in transaction mode too. Nothing but the time zone, which poolers follow, is a session's.
+- Nobody waits long: for a connection, for a lock, for an answer. Each wait ends as Unavailable.
+- A transaction in which something failed never commits, whatever its caller made of the failure.
+- A connection goes back idle or not at all: after a cancellation, an error or a time-out too.
+- No statement, parameter or text of the server is logged.
+"""
+
+import logging
+import re
+import time
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from datetime import datetime
+from typing import Any, LiteralString
+
+import psycopg
+from psycopg import AsyncConnection, sql
+from psycopg.pq import PipelineStatus, TransactionStatus
+from psycopg.rows import TupleRow
+from psycopg_pool import AsyncConnectionPool
+
+from core.adapters.postgres.faults import quiet
+from core.errors import Unavailable
+
+# The driver's own loggers print the server's texts, which may quote rows.
+for _name in ("psycopg", "psycopg.pool"):
+    logging.getLogger(_name).setLevel(logging.CRITICAL)
+
+Parameters = Mapping[str, Any]
+Statement = tuple[LiteralString, Parameters]
+Connection = AsyncConnection[TupleRow]
+
+_SETTING = re.compile(r"[a-z_.]+")
+_VALUE = re.compile(r"[A-Za-z0-9_{},-]*")
+
+_LIMITS = {
+    "statement_timeout": "5000",
+    "lock_timeout": "3000",
+    "idle_in_transaction_session_timeout": "15000",
+    # Every query names what it looks up, so one plan fits all values, and planning under
+    # row-level security costs more than running.
+    "plan_cache_mode": "force_generic_plan",
+}
+
+
+class Transaction:
+    """One open transaction.
+
+    Attributes:
+        now: the database's time, the same until the end.
+    """
+
+    def __init__(self, connection: Connection, now: datetime) -> None:
+        self.now = now
+        self._connection = connection
+        self._later: list[Statement] = []
+        self._failed = False
+
+    async def rows(
+        self, statement: LiteralString | sql.Composed, parameters: Parameters
+    ) -> list[TupleRow]:
+        """Run one statement and return its rows.
+
+        Raises:
+            Conflict: a unique key is taken.
+            Unavailable: anything else went wrong.
+        """
+        if self._failed:
+            raise Unavailable
+        self._failed = True  # until it has answered: a cancellation counts as a failure
+        with quiet():
+            cursor = await self._connection.execute(statement, parameters, binary=True)
+            found = await cursor.fetchall() if cursor.description is not None else []
+        self._failed = False
+        return found
+
+    async def burst(self, statements: Sequence[Statement]) -> list[TupleRow]:
+        """Run several statements in one round trip, and return the rows of the last.
+
+        Raises: as `rows`; those after a failure have no effect.
+        """
+        if self._failed:
+            raise Unavailable
+        self._failed = True
+        with quiet():
+            async with self._connection.pipeline():
+                cursors = [
+                    await self._connection.execute(statement, parameters, binary=True)
+                    for statement, parameters in statements
+                ]
+            last = cursors[-1]
+            found = await last.fetchall() if last.description is not None else []
+        self._failed = False
+        return found
+
+    def later(self, statement: LiteralString, parameters: Parameters) -> None:
+        """Run a statement, whose rows nobody needs, just before the commit, in order."""
+        self._later.append((statement, parameters))
+
+    async def set(self, settings: Mapping[str, str]) -> None:
+        """Give further settings, until the end of this transaction. Raises: Unavailable."""
+        await self.rows(f"SELECT {_set_all(settings)}", {})
+
+    async def commit(self) -> None:
+        """Run what was left for later, and commit: one round trip. Raises: Unavailable."""
+        if self._failed:
+            raise Unavailable
+        with quiet():
+            if not self._later:
+                end = await self._connection.execute("COMMIT")
+            else:
+                async with self._connection.pipeline():
+                    for statement, parameters in self._later:
+                        await self._connection.execute(statement, parameters)
+                    end = await self._connection.execute("COMMIT")
+        if end.statusmessage != "COMMIT":  # the server rolled back something that failed unseen
+            raise Unavailable
+
+
+class Pool:
+    """Connections of one role.
+
+    Args:
+        conninfo: URL or keywords, as libpq takes them.
+        name: shows in the server's list of sessions.
+        connections: at most so many.
+        wait_seconds: how long a caller waits for a connection.
+        prepared: False where a pooler hands out another session for each transaction and does not
+            follow prepared statements.
+    """
+
+    def __init__(
+        self,
+        conninfo: str,
+        *,
+        name: str,
+        connections: int = 8,
+        wait_seconds: float = 1.0,
+        prepared: bool = True,
+    ) -> None:
+        self._wait_seconds = wait_seconds
+        self._connections = connections
+        self._pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
+            conninfo,
+            kwargs={
+                "autocommit": True,
+                "prepare_threshold": 1 if prepared else None,
+                "application_name": f"memwarden-{name}",
+                "connect_timeout": 3,
+                "keepalives_idle": 10,
+                "keepalives_interval": 3,
+                "keepalives_count": 3,
+                "tcp_user_timeout": 8000,
+            },
+            configure=_speak_utc,
+            min_size=min(2, connections),
+            max_size=connections,
+            max_waiting=32 * connections,
+            timeout=wait_seconds,
+            reconnect_timeout=60,
+            open=False,
+            name=name,
+        )
+
+    async def open(self, *, seconds: float = 5.0) -> None:
+        """Connect. Raises: Unavailable, when the server does not answer within `seconds`."""
+        with quiet():
+            await self._pool.open(wait=True, timeout=seconds)
+
+    async def close(self) -> None:
+        """Close every connection."""
+        await self._pool.close()
+
+    @asynccontextmanager
+    async def transaction(self, settings: Mapping[str, str]) -> AsyncIterator[Transaction]:
+        """Open a transaction that ends with the block: committed, or rolled back on any error.
+
+        Args:
+            settings: what row-level security reads, for this transaction alone; empty values and
+                missing names match no row.
+
+        Raises:
+            Unavailable: no connection, no answer, or no commit.
+        """
+        connection, transaction = await self._begin({**_LIMITS, **settings})
+        try:
+            yield transaction
+            await transaction.commit()
+        except BaseException:
+            await _abandon(connection)
+            raise
+        finally:
+            await self._pool.putconn(connection)
+
+    async def _begin(self, settings: Mapping[str, str]) -> tuple[Connection, Transaction]:
+        deadline = time.monotonic() + self._wait_seconds
+        while True:
+            with quiet():
+                connection = await self._pool.getconn(max(0.01, deadline - time.monotonic()))
+            try:
+                with quiet():
+                    return connection, await _start(connection, settings)
+            except BaseException as err:
+                lost = connection.closed or connection.broken
+                await _abandon(connection)
+                await self._pool.putconn(connection)
+                # A connection that died in the pool has done nothing yet: another may live.
+                if not (lost and isinstance(err, Unavailable)) or time.monotonic() >= deadline:
+                    raise
+
+
+async def _start(connection: Connection, settings: Mapping[str, str]) -> Transaction:
+    # As one text, since a pipeline of two statements with parameters takes twice as long.
+    opening = f"BEGIN; SELECT now(), {_set_all(settings)}"
+    cursor = await connection.execute(opening, prepare=False)
+    cursor.nextset()
+    (now, *_) = only(await cursor.fetchall())
+    return Transaction(connection, now)
+
+
+def _set_all(settings: Mapping[str, str]) -> str:
+    """Return the calls that give `settings`: ids, numbers and words of ours, quoted by checking."""
+    for name, value in settings.items():
+        if _SETTING.fullmatch(name) is None or _VALUE.fullmatch(value) is None:
+            raise Unavailable  # never reached by what a caller sends: it would be a fault of ours
+    return ", ".join(f"set_config('{name}', '{value}', true)" for name, value in settings.items())
+
+
+async def _speak_utc(connection: Connection) -> None:
+    if connection.info.parameter_status("TimeZone") != "UTC":
+        await connection.execute("SET TimeZone TO 'UTC'")
+
+
+async def _abandon(connection: Connection) -> None:
+    """Roll back, or close what cannot be rolled back by one word."""
+    pg = connection.pgconn
+    if pg.transaction_status is TransactionStatus.IDLE and not _piped(connection):
+        return
+    settled = pg.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR)
+    if settled and not _piped(connection):
+        try:
+            await connection.execute("ROLLBACK")
+        except psycopg.Error:
+            pg.finish()
+        except BaseException:
+            pg.finish()  # cancelled once more: nobody will look at this connection again
+            raise
+    else:
+        pg.finish()
+
+
+def _piped(connection: Connection) -> bool:
+    return connection.pgconn.pipeline_status is not PipelineStatus.OFF
+
+
+def only(rows: Sequence[TupleRow]) -> TupleRow:
+    """Return the one row of `rows`. Raises: Unavailable, when there is not exactly one."""
+    if len(rows) != 1:
+        raise Unavailable
+    return rows[0]

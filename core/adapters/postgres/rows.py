@@ -1,0 +1,136 @@
+"""Rows of the database as values of the engine.
+
+Rules this module keeps:
+- The order of the columns is that of the fragments `row`, `event` and `key_columns`; nothing else
+  knows it.
+- A word that the engine does not know is a fault of the record, not of the caller.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from core.event import AuditEvent
+from core.ids import EventId, KeyId, MemoryId, NamespaceId, SpaceId, TenantId, UserId, WriterId
+from core.model import Kind, Layer, Persistence, Row, Sensitivity, State, Trust
+from core.ports import KeyRow, LoggedEvent, SignedEvent
+from core.ports.seal import Checkpoint
+from core.scope import Role, SourceKind
+
+EVENT_COLUMNS = 18
+
+
+def memory_row(values: Sequence[Any]) -> Row:
+    """Return the memory in the columns of the fragment `row`."""
+    return Row(
+        id=MemoryId(values[0]),
+        version=values[1],
+        user=UserId(values[2]),
+        namespace=NamespaceId(values[3]),
+        space=None if values[4] is None else SpaceId(values[4]),
+        layer=Layer(values[5]),
+        kind=Kind(values[6]),
+        state=State(values[7]),
+        importance=values[8],
+        confidence=values[9],
+        persistence=Persistence(values[10]),
+        sensitivity=Sensitivity(values[11]),
+        trust=Trust(values[12]),
+        source_kind=SourceKind(values[13]),
+        outcome=values[14],
+        occurred_at=values[15],
+        valid_from=values[16],
+        valid_until=values[17],
+        expires_at=values[18],
+        until_session_end=values[19],
+        created_at=values[20],
+        updated_at=values[21],
+        last_used_at=values[22],
+        uses=values[23],
+        chunks=values[24],
+        content=values[25],
+        details=values[26],
+    )
+
+
+def key_row(values: Sequence[Any]) -> KeyRow:
+    """Return the API key in the columns of the fragment `key_columns`."""
+    tenant = TenantId(values[1])
+    return KeyRow(
+        id=KeyId(values[0]),
+        tenant=tenant if tenant.int else None,
+        roles=frozenset(Role(role) for role in values[2]),
+        ceiling=SourceKind(values[3]),
+        grants=values[4],
+        secret_mac=values[5],
+        previous_mac=values[6],
+        pepper_version=values[7],
+        created_at=values[8],
+        expires_at=values[9],
+        revoked_at=values[10],
+        usable=values[11],
+    )
+
+
+def signed_event(values: Sequence[Any]) -> SignedEvent:
+    """Return the audit event in the columns of the fragment `event`."""
+    return SignedEvent(
+        event=AuditEvent(
+            tenant=TenantId(values[0]),
+            event_id=EventId(values[1]),
+            at=values[2],
+            actor=values[3],
+            on_behalf_of=values[4],
+            action=values[5],
+            object=values[6],
+            decision=values[7],
+            rule=values[8],
+            policy_version=values[9],
+            outcome=values[10],
+            count=values[11],
+            request_id=values[12],
+            trace_id=values[13],
+        ),
+        writer=WriterId(values[14]),
+        number=values[15],
+        digest=values[16],
+        mac=values[17],
+    )
+
+
+def logged_event(values: Sequence[Any]) -> LoggedEvent:
+    """Return the event in `event`, `sequence`, `prev`, `hash`."""
+    sequence, prev, hash_ = values[EVENT_COLUMNS:]
+    return LoggedEvent(signed=signed_event(values), sequence=sequence, prev=prev, hash=hash_)
+
+
+def event_parameters(signed: SignedEvent) -> dict[str, Any]:
+    """Return the parameters of `append_event`."""
+    event = signed.event
+    return {
+        "tenant": event.tenant,
+        "event_id": event.event_id,
+        "at": event.at,
+        "actor": event.actor,
+        "on_behalf_of": event.on_behalf_of,
+        "action": event.action,
+        "object": event.object,
+        "decision": event.decision,
+        "rule": event.rule,
+        "policy_version": event.policy_version,
+        "outcome": event.outcome,
+        "count": event.count,
+        "request_id": event.request_id,
+        "trace_id": event.trace_id,
+        "writer": signed.writer,
+        "number": signed.number,
+        "digest": signed.digest,
+        "mac": signed.mac,
+    }
+
+
+def checkpoint(values: Sequence[Any]) -> Checkpoint:
+    """Return the checkpoint in tenant, size, head, at, key_id, signature."""
+    tenant, size, head, at, key_id, signature = values
+    return Checkpoint(
+        tenant=TenantId(tenant), size=size, head=head, at=at, key_id=key_id, signature=signature
+    )
