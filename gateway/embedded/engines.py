@@ -7,13 +7,13 @@
 
 import asyncio
 import contextlib
+import os
 import secrets
 import sys
 from collections.abc import AsyncGenerator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
-import gateway
 from gateway.embedded import roles
 from gateway.embedded.account import engine_account
 from gateway.embedded.children import Child, Keeper, accepts
@@ -26,8 +26,6 @@ from gateway.embedded.wheels import Binaries
 
 _EDGE_MODULE = "core.adapters.qdrant.edge_child"
 _EDGE_SHARDS = 2
-# `python -m` finds the packages from here, in a checkout that is not installed too.
-_ROOT = Path(gateway.__file__).parent.parent
 
 
 class EmbeddedEngines:
@@ -164,12 +162,14 @@ def _edge_child(folder: DataFolder, runtime: RuntimeFolder) -> Child:
     return Child(
         name="Qdrant Edge",
         argv=(
-            *(sys.executable, "-m", _EDGE_MODULE, "--socket", str(socket)),
+            *(sys.executable, "-P", "-m", _EDGE_MODULE, "--socket", str(socket)),
             *("--data", str(folder.edge), "--shards", str(_EDGE_SHARDS)),
         ),
-        cwd=_ROOT,
+        cwd=folder.edge,
         log=folder.logs / "edge.log",
         alive=folder.alive,
+        # The very packages that the gateway runs, in a checkout that is not installed too.
+        environment={"PYTHONPATH": os.pathsep.join(sys.path)},
         ready=ready,
         socket=socket,
     )

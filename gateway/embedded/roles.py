@@ -46,8 +46,8 @@ def make_databases() -> list[str]:
     """Return the statements that a new cluster runs once, after `make_roles`."""
     workers = ", ".join(WORKERS)
     return [
-        f"CREATE DATABASE {RECORD} OWNER {OWNER}",
-        f"CREATE DATABASE {KEY_STORE} OWNER {KEY_KEEPER}",
+        f"CREATE DATABASE {RECORD} OWNER {OWNER} STRATEGY file_copy",
+        f"CREATE DATABASE {KEY_STORE} OWNER {KEY_KEEPER} STRATEGY file_copy",
         f"REVOKE ALL ON DATABASE {RECORD}, {KEY_STORE}, template1, postgres FROM PUBLIC",
         f"GRANT CONNECT ON DATABASE {RECORD} TO {workers}",
         "ALTER ROLE postgres PASSWORD NULL",

@@ -16,6 +16,7 @@ def as_root(path: Path) -> bool:
     return path.stat().st_uid == 0
 
 
+@pytest.mark.requirement("M7")
 def test_a_new_folder_is_private_and_no_parent_changes(tmp_path: Path) -> None:
     (tmp_path / "parent").mkdir(mode=0o750)
     before = [(it, mode(it)) for it in (tmp_path / "parent", *tmp_path.resolve().parents)]

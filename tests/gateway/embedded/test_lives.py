@@ -6,6 +6,7 @@ import stat
 from pathlib import Path
 
 import psycopg
+import pytest
 import redis
 import redis.backoff
 import redis.exceptions
@@ -37,6 +38,7 @@ def test_a_gateway_that_stops_takes_its_engines_and_sockets_with_it(
     assert "database system is shut down" in (tmp_path / "data/logs/postgres.log").read_text()
 
 
+@pytest.mark.requirement("M7")
 def test_a_killed_gateway_takes_its_engines_along_and_loses_no_commit(
     tmp_path: Path, hold: Hold
 ) -> None:
@@ -58,6 +60,7 @@ def test_a_killed_gateway_takes_its_engines_along_and_loses_no_commit(
     last.stop()
 
 
+@pytest.mark.requirement("M7")
 def test_a_second_gateway_on_the_folder_is_refused_with_its_reason(
     running: Holder, hold: Hold
 ) -> None:

@@ -35,6 +35,7 @@ def test_a_long_path_with_a_space_and_a_quote_will_do(open_folder: Path, hold: H
     again.stop()
 
 
+@pytest.mark.requirement("M7")
 def test_an_ordinary_user_runs_engines_from_a_path_with_a_space(
     open_folder: Path, hold: Hold, site: Path, ordinary: Ordinary
 ) -> None:
@@ -67,6 +68,7 @@ def test_root_runs_engines_as_somebody_else(root_alone: None, running: Holder) -
     assert stat.S_IMODE(Path(running.told["data"]).stat().st_mode) == 0o711
 
 
+@pytest.mark.requirement("M7")
 def test_root_runs_engines_below_a_folder_closed_to_them_and_leaves_it_closed(
     root_alone: None, open_folder: Path, hold: Hold
 ) -> None:
