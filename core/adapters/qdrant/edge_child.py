@@ -20,6 +20,7 @@ import fcntl
 import logging
 import os
 import signal
+import socket
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -110,8 +111,8 @@ class Service:
         return {"empty": self._shards.points() == 0, "made_anew": self._shards.made_anew}
 
 
-async def run(socket: Path, shards: Shards) -> None:
-    """Open the shards, serve at `socket` until SIGTERM or SIGINT, and close them."""
+async def run(listener: socket.socket, shards: Shards) -> None:
+    """Open the shards, serve at `listener` until SIGTERM or SIGINT, and close them."""
     stop = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -119,7 +120,7 @@ async def run(socket: Path, shards: Shards) -> None:
     if shards.made_anew:
         _LOG.warning("the index is made anew: %s", shards.made_anew)
     service = Service(shards)
-    server = await asyncio.start_unix_server(service.serve, socket, backlog=_BACKLOG)
+    server = await asyncio.start_unix_server(service.serve, sock=listener, backlog=_BACKLOG)
     tending = asyncio.create_task(service.tend())
     await stop.wait()
     tending.cancel()
@@ -149,8 +150,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     shards = Shards(asked.data, shards=asked.shards, dimension=asked.dimension, model=asked.model)
     # The lock is ours, so whoever left a socket there is gone.
     asked.socket.unlink(missing_ok=True)
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(asked.socket))  # nobody can connect before `run` listens
+    asked.socket.chmod(0o600)
     try:
-        asyncio.run(run(asked.socket, shards))
+        asyncio.run(run(listener, shards))
     finally:
         asked.socket.unlink(missing_ok=True)
     return 0

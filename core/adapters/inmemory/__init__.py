@@ -1,0 +1,1 @@
+"""Fakes of the ports, shipped for tests and held to the same contract as the real adapters."""
