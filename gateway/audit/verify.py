@@ -155,13 +155,12 @@ class Verifier:
         try:
             fault = chain.add(document)
             writer, number = UUID(_text(document["writer"])), _integer(document["number"])
-            twice = self._numbers.seen(writer, number)
+            if self._numbers.seen(writer, number) and fault is None:
+                fault = chain.stop("a number that its writer used twice", at=chain.size)
             if tenant == SYSTEM and document["action"] == _GAP:
                 self._numbers.explain(_text(document["object"]))
         except (KeyError, ValueError):
-            fault, twice = chain.stop("an event that cannot be read"), False
-        if twice and fault is None:
-            fault = chain.stop("a number that its writer used twice")
+            fault = chain.stop("an event that cannot be read", at=chain.size + 1)
         if fault is not None:
             self._find(tenant, chain.at_sequence, fault)
 
@@ -209,8 +208,8 @@ class _Chain:
 
     def __init__(self, tenant: str) -> None:
         self.heads: dict[int, set[bytes]] = defaultdict(set)
+        self.size = 0
         self.at_sequence: int | None = None
-        self._size = 0
         self._signed = 0
         self._stopped = False
         self._tenant = b""
@@ -222,11 +221,13 @@ class _Chain:
         """Return what is wrong with the next event, or None. Raises: KeyError, ValueError."""
         if self._stopped:
             return None
-        expected = self._size + 1
+        expected = self.size + 1
         if _integer(document["sequence"]) != expected:
-            return self.stop("another sequence follows: one is missing, repeated or moved")
+            return self.stop(
+                "another sequence follows: one is missing, repeated or moved", at=expected
+            )
         if _bytes(document["prev"], 32) != self._hash:
-            return self.stop("it does not follow the event before it")
+            return self.stop("it does not follow the event before it", at=expected)
         content = _EVENT + b"".join(
             _field(number, document[name]) for number, name in enumerate(_FIELDS, 1)
         )
@@ -241,30 +242,31 @@ class _Chain:
             + _bytes(document["mac"], 32)
         ).digest()
         if made != _bytes(document["hash"], 32):
-            return self.stop("it is not what was sealed")
+            return self.stop("it is not what was sealed", at=expected)
         signed = self.heads.pop(expected, set())
         if signed - {made}:
-            return self.stop("a head was signed here over another history")
+            return self.stop("a head was signed here over another history", at=expected)
         if signed:
             self._signed = expected
-        self._size, self._hash = expected, made
+        self.size, self._hash = expected, made
         return None
 
-    def stop(self, fault: str) -> str | None:
+    def stop(self, fault: str, *, at: int) -> str | None:
         """Follow no further; returns `fault`, or None when an earlier one was returned."""
         if self._stopped:
             return None
         self._stopped = True
-        self.at_sequence = self._size + 1
+        self.at_sequence = at
         return fault
 
     def end(self) -> str | None:
         """Return what is wrong with where the chain ends, or None."""
         if self.heads:
-            return self.stop("it is missing: more events were signed than are here")
-        if self._size > self._signed:
-            self._size = self._signed
-            return self.stop("no signed head covers it")
+            return self.stop(
+                "it is missing: more events were signed than are here", at=self.size + 1
+            )
+        if self.size > self._signed:
+            return self.stop("no signed head covers it", at=self._signed + 1)
         return None
 
 

@@ -1,5 +1,7 @@
 """Rows of API keys, and peppers to hash them under."""
 
+from typing import Any
+
 from core.ids import TenantId, new_uuid
 from core.ports import KeyRow
 from core.scope import Role, SourceKind
@@ -26,7 +28,7 @@ TENANT = TenantId(new_uuid())
 
 def make_row(minted: Minted, **changes) -> KeyRow:
     """Return the row of a key whose grants are not looked at."""
-    values = {
+    values: dict[str, Any] = {
         "id": minted.key_id,
         "tenant": TENANT,
         "roles": frozenset({Role.READER}),
