@@ -81,9 +81,12 @@ class Indexer:
         self._mint = mint
         self._woken = asyncio.Event()
         self._stopped = False
+        self.pending = 1
+        """How many tasks waited when last counted; not zero until they were counted once."""
 
     def wake(self) -> None:
         """Say that the outbox has something; never blocks."""
+        self.pending = max(1, self.pending)
         self._woken.set()
 
     def stop(self) -> None:
@@ -101,8 +104,15 @@ class Indexer:
                 log.warning("index: a round failed (%s)", type(err).__name__)
                 await self._rest(TROUBLE_SECONDS)
                 continue
-            if taken < BATCH:
+            if taken < BATCH and not self._woken.is_set():
+                self.pending = await self._count()
                 await self._rest(IDLE_SECONDS)
+
+    async def _count(self) -> int:
+        try:
+            return await self._outbox.pending()
+        except GatewayError:
+            return max(1, self.pending)
 
     async def _rest(self, seconds: float) -> None:
         try:
@@ -198,7 +208,8 @@ class Indexer:
             return Place(record=row.id, version=row.version, field=field, namespace=row.namespace)
 
         text = keys.open(place("content"), row.content).decode()
-        vectors = await self._embedder.passages(self._embedder.chunks(text))
+        pieces = await asyncio.to_thread(self._embedder.chunks, text)
+        vectors = await self._embedder.passages(pieces)
         sealed = sealed_vectors(vectors, keys, place)
         async with self._store.view(scope) as view:
             await view.attach(row.id, row.version, sealed, self._embedder.name)

@@ -35,6 +35,9 @@ from core.model import (
 from core.ports import Claim, MemoryView, OwnerKeys, Place, Reply, Vectors, WriteStages
 from core.scope import Scope
 
+LONG_CHARACTERS = 2_000
+"""Longer texts have more than one chunk in every language; cutting them takes time of its own."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
@@ -82,6 +85,8 @@ async def write(
 
 async def _vectors(text: str, stages: WriteStages) -> Vectors | None:
     """Return the vectors of a short text; None leaves it to the indexer."""
+    if len(text) > LONG_CHARACTERS:
+        return None
     pieces = stages.embedder.chunks(text)
     if len(pieces) != 1:
         return None

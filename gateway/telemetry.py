@@ -16,7 +16,7 @@ from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter
 from opentelemetry.trace import Link, SpanContext, TraceFlags, Tracer, format_trace_id
-from prometheus_client import CollectorRegistry, Counter, Histogram
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from core.errors import GatewayError
 
@@ -65,6 +65,15 @@ class Telemetry:
             self._provider = TracerProvider(resource=resource)
             self._provider.add_span_processor(BatchSpanProcessor(self.exporter))
             self._tracer = self._provider.get_tracer("memwarden")
+
+    def watch_index(self, pending: Callable[[], float]) -> None:
+        """Show how many tasks wait for the index, as counted when `/metrics` is read."""
+        gauge = Gauge(
+            "memwarden_index_pending",
+            "Memories whose points do not follow the record yet",
+            registry=self.registry,
+        )
+        gauge.set_function(pending)
 
     def close(self) -> None:
         """Send what is waiting and stop the exporter."""

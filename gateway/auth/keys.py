@@ -106,6 +106,19 @@ class KeySmith:
         """
         return self._mint(row.id, row.pepper_version)
 
+    def adopt(self, credential: str) -> Minted:
+        """Return what may be kept of a credential minted earlier, under the current pepper.
+
+        Raises:
+            ValueError: it is not spelled as we mint them.
+            Unavailable: there is no pepper.
+        """
+        parsed = parse_credential(credential)
+        if parsed is None:
+            raise ValueError("not a credential of ours")
+        version, pepper = self._peppers.pepper()
+        return Minted(parsed.key_id, credential, _mac(pepper, *parsed), version)
+
     def verify(self, credential: str | None, row: KeyRow | None) -> bool:
         """Return whether `credential` proves the key of `row`, its old secret in overlap included.
 

@@ -20,7 +20,8 @@ def tenant_create(name: str, as_json: AsJson = False) -> None:
     """Make a tenant; prints its admin key, which is shown only this once."""
     with failing_plainly():
         made = request("POST", "/v1/admin/tenants", body={"name": name})
-        show(made, as_json=as_json, lines=[f"tenant {made['id']}", f"admin key {made['admin_key']}"])
+        lines = [f"tenant {made['id']}", f"admin key {made['admin_key']}"]
+        show(made, as_json=as_json, lines=lines)
 
 
 @tenants.command("list")

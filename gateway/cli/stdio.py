@@ -2,8 +2,8 @@
 
 Rules this module keeps:
 - Nothing but protocol goes to stdout; what there is to say goes to stderr.
-- With a data folder it is the tenant `local`, with one pinned user, never the operator: the operator
-  key is used once, to make that tenant and its key.
+- With a data folder it is the tenant `local`, with one pinned user, never the operator: the
+  operator key is used once, to make that tenant and its key.
 - A gateway that runs on the folder is used; otherwise one is started, and ends with this process,
   however this process ends.
 """

@@ -47,17 +47,40 @@ class UpOptions:
 
 
 def run(options: UpOptions) -> None:
-    """Start, serve and drain. Raises: SettingsInvalid, FolderInUse, FolderUnusable, EngineFailed."""
+    """Start, serve and drain.
+
+    Raises:
+        SettingsInvalid, FolderInUse, FolderUnusable, EngineFailed: it did not start.
+        Unavailable: it cannot listen, or lost an engine it needs.
+    """
     settings = load()
-    logging.basicConfig(
-        level=settings.log_level.upper(),
-        format="%(asctime)s %(levelname)s %(name)s: %(message)s",
-        stream=sys.stderr,
-    )
-    # Third parties log requests and exception texts at these levels; ours say what is needed.
-    for noisy in ("httpx", "httpx2", "mcp", "presidio-analyzer", "asyncio", "psycopg.pool"):
-        logging.getLogger(noisy).setLevel(logging.ERROR)
+    _log_to_stderr(settings.log_level)
     asyncio.run(_serve(options, settings))
+
+
+def _log_to_stderr(level: str) -> None:
+    """Send our own loggers to stderr, and of anybody else's nothing but that they cried out.
+
+    Third parties log requests, statements and exception texts; those may hold what a caller wrote.
+    """
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
+    handler.addFilter(_only_ours)
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
+    for name in OURS:
+        logging.getLogger(name).setLevel(level.upper())
+
+
+OURS = ("memwarden", "gateway", "core")
+
+
+def _only_ours(record: logging.LogRecord) -> bool:
+    if record.name.partition(".")[0] in OURS:
+        return True
+    if record.levelno < logging.ERROR:
+        return False
+    record.msg, record.args, record.exc_info = "an error was logged; its text is withheld", (), None
+    return True
 
 
 async def _serve(options: UpOptions, settings: Settings) -> None:
@@ -88,7 +111,7 @@ async def _serve(options: UpOptions, settings: Settings) -> None:
                 stop.watch(server, until_eof=options.until_eof)
                 serving = asyncio.create_task(server.serve(sockets=[listening]))
                 try:
-                    while not server.started and not serving.done():
+                    while not server.started and not serving.done():  # noqa: ASYNC110 - no event to wait for in uvicorn
                         await asyncio.sleep(0.005)
                     if server.started:
                         engines.describe(url)
@@ -119,7 +142,7 @@ class _Stop:
         self._server = server
         loop = asyncio.get_running_loop()
         # uvicorn's own handlers would replace these and end at the second signal without draining.
-        server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign]
+        server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign,assignment]
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self._end)
         if until_eof:
