@@ -95,6 +95,7 @@ class Label(Enum):
     OWNER_RECORD_KEY = _owner_dek("record-key", "seals what is kept of the owner")
     OWNER_RECORD_COMMITMENT = _owner_dek("record-commitment", "commits those envelopes to the DEK")
     OWNER_DIGEST_CONTENT = _owner("digest/content", "finds the same text again")
+    OWNER_DIGEST_QUERY = _owner("digest/query", "finds an embedded query in the cache")
     OWNER_BLIND_TAG = _owner("blind/tag", "look-up of tags")
     OWNER_BLIND_SESSION = _owner("blind/session", "look-up of session ids")
     OWNER_TERMS = _owner("terms", "lexical tokens")
