@@ -47,6 +47,7 @@ from gateway.vault.tlv import encode
 LONGEST_CACHE_SECONDS = 300.0
 _FLUSH_SECONDS = 30.0
 _SERVICE_KEYS_CACHED = 64
+_TRIES = 4
 _LOG = logging.getLogger(__name__)
 
 
@@ -128,7 +129,12 @@ class KeyringService:
             Unavailable: the key store or a provider of keys does not answer.
         """
         keys = await self.owner(owner)
-        while keys is None:  # a plain look-up already under way may answer for this one
+        tries = 0
+        # A plain look-up already under way may answer, with None, for the one that makes them.
+        while keys is None:
+            if tries == _TRIES:
+                raise Unavailable("An owner's keys could not be made.")
+            tries += 1
             keys = await self._owners.get(owner, partial(self._make_owner, owner))
         return keys
 

@@ -199,6 +199,16 @@ async def test_ensuring_while_a_look_up_is_under_way_still_makes_keys(rig):
     assert looked in (None, made)
 
 
+async def test_keys_that_cannot_be_kept_are_unavailable_and_not_tried_for_ever(rig, monkeypatch):
+    async def lose(owner: Owner, row: OwnerKeyRow) -> bool:
+        return False
+
+    owner = await rig.owner()
+    monkeypatch.setattr(rig.store, "add_owner_key", lose)
+    with pytest.raises(Unavailable):
+        await rig.keyring.ensure_owner(owner)
+
+
 # --- versions -----------------------------------------------------------------------------------
 
 
