@@ -85,7 +85,6 @@ class Connections:
         kek, epochs: what wraps keys.
         keep: keeps a named secret of the deployment: (name, factory) -> what was kept first.
         anchor: file outside the database to which signed heads of the audit log are appended.
-        public_key: file to which the heads' public key is written.
     """
 
     database_url: Callable[[str], str] = field(repr=False)
@@ -96,7 +95,6 @@ class Connections:
     epochs: EpochKeys
     keep: Callable[[str, Callable[[], bytes]], bytes] = field(repr=False)
     anchor: Path
-    public_key: Path
 
     @classmethod
     def embedded(cls, engines: "EmbeddedEngines") -> Self:
@@ -111,7 +109,6 @@ class Connections:
             epochs=EpochKeys.in_folder(keys.path, create=True),
             keep=keys.read_or_create,
             anchor=keys.path / ANCHOR,
-            public_key=keys.path / PUBLIC_KEY,
         )
 
 
@@ -166,7 +163,7 @@ async def open_gateway(
         keyring = await _keyring(connections, stack)
         writer = Writer(await keyring.service_secret(ServiceKey.AUDIT_WRITER))
         signer = CheckpointSigner(await keyring.service_key(ServiceKey.AUDIT_CHECKPOINT))
-        connections.public_key.write_text(signer.public_pem, encoding="ascii")
+        connections.keep(PUBLIC_KEY, signer.public_pem.encode)
         app_pool, index_pool, seal_pool = [
             await _pool(connections, stack, role, size)
             for role, size in ((APP, APP_CONNECTIONS), (INDEX, 2), (SEAL, 2))
@@ -260,6 +257,20 @@ async def open_gateway(
             telemetry=telemetry,
             indexer=indexer,
         )
+
+
+@contextlib.asynccontextmanager
+async def open_seal_store(url: str) -> AsyncIterator[PostgresSealStore]:
+    """Give the sealing side of the record at `url`, for whoever verifies the log.
+
+    Raises: Unavailable.
+    """
+    pool = Pool(url, name="verify", connections=2)
+    await pool.open()
+    try:
+        yield PostgresSealStore(pool)
+    finally:
+        await pool.close()
 
 
 def _guard(settings: Settings) -> Guard:

@@ -10,6 +10,7 @@ Rules this module keeps:
 
 import asyncio
 import contextlib
+import hashlib
 import json
 import sys
 import tempfile
@@ -47,8 +48,6 @@ from gateway.settings import load
 _START_SECONDS = 60.0
 _POLL_SECONDS = 0.02
 _STOP_SECONDS = 30.0
-_LOCAL = "local-{user}"
-"""Name of the file in the keys folder that holds the local credential."""
 _CREATED = 201
 
 
@@ -152,7 +151,8 @@ async def _local_key(url: str, keys: KeysFolder, user: str) -> str:
 
 
 def _file_of(user: str) -> str:
-    return _LOCAL.format(user=user.encode().hex())
+    # A digest, because a file's name is short and a user's name may be anything.
+    return f"local-user-{hashlib.sha256(user.encode()).hexdigest()[:32]}"
 
 
 async def _made(

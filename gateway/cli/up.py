@@ -9,6 +9,7 @@ Rules this module keeps:
 
 import asyncio
 import contextlib
+import importlib
 import json
 import logging
 import os
@@ -18,14 +19,17 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-
-import uvicorn
+from typing import TYPE_CHECKING
 
 from core.errors import Unavailable
-from gateway.app import Connections, open_gateway
 from gateway.embedded.engines import EmbeddedEngines
 from gateway.embedded.places import Places
 from gateway.settings import Settings, load, personal_folders
+
+if TYPE_CHECKING:
+    import types
+
+    import uvicorn
 
 log = logging.getLogger("memwarden")
 
@@ -87,15 +91,18 @@ async def _serve(options: UpOptions, settings: Settings) -> None:
     with _listen(options.host, options.port) as listening:
         stop = _Stop()
         places = Places(**personal_folders())  # type: ignore[arg-type]  # home and tmp are never None
+        # The engines start in processes of their own while this one reads its code.
+        loading = asyncio.create_task(asyncio.to_thread(_load_code))
         async with EmbeddedEngines.start(
             options.data, options.keys, places, on_death=stop.lost
         ) as engines:
+            code = await loading
             host = _shown_host(options.host)
             url = f"http://{host}:{listening.getsockname()[1]}"
-            connections = Connections.embedded(engines)
-            async with open_gateway(connections, settings, own_url=url) as gateway:
-                server = uvicorn.Server(
-                    uvicorn.Config(
+            connections = code.app.Connections.embedded(engines)
+            async with code.app.open_gateway(connections, settings, own_url=url) as gateway:
+                server = code.uvicorn.Server(
+                    code.uvicorn.Config(
                         gateway.http,
                         log_config=None,
                         access_log=False,
@@ -126,6 +133,19 @@ async def _serve(options: UpOptions, settings: Settings) -> None:
             raise Unavailable(f"{stop.reason} ended; the gateway cannot go on without it")
 
 
+@dataclass(frozen=True)
+class _Code:
+    app: "types.ModuleType"
+    uvicorn: "types.ModuleType"
+
+
+def _load_code() -> _Code:
+    """Import what takes seconds to import: some three on one core, most of it Presidio and MCP."""
+    return _Code(
+        app=importlib.import_module("gateway.app"), uvicorn=importlib.import_module("uvicorn")
+    )
+
+
 class _Stop:
     """Ends the server on a signal, on the end of stdin, or on the loss of an engine."""
 
@@ -138,7 +158,7 @@ class _Stop:
         self.reason = engine
         self._end()
 
-    def watch(self, server: uvicorn.Server, *, until_eof: bool) -> None:
+    def watch(self, server: "uvicorn.Server", *, until_eof: bool) -> None:
         self._server = server
         loop = asyncio.get_running_loop()
         # uvicorn's own handlers would replace these and end at the second signal without draining.

@@ -53,11 +53,18 @@ class FolderUnusable(Exception):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunningGateway:
-    """Who runs on a folder: `url` is None until it serves, `keys` is its keys folder."""
+    """Who runs on a folder.
+
+    Attributes:
+        url: None until it serves.
+        keys: its keys folder.
+        runtime: the folder of its sockets.
+    """
 
     pid: int
     url: str | None
     keys: Path | None
+    runtime: Path | None
 
 
 class DataFolder:
@@ -181,14 +188,19 @@ def _holder(lock: int) -> RunningGateway | None:
 
 
 def _told(record: dict[str, object]) -> RunningGateway | None:
-    pid, url, keys = record.get("pid"), record.get("url"), record.get("keys")
+    pid, url = record.get("pid"), record.get("url")
     if not isinstance(pid, int):
         return None
     return RunningGateway(
         pid=pid,
         url=url if isinstance(url, str) else None,
-        keys=Path(keys) if isinstance(keys, str) else None,
+        keys=_path(record.get("keys")),
+        runtime=_path(record.get("runtime")),
     )
+
+
+def _path(told: object) -> Path | None:
+    return Path(told) if isinstance(told, str) and told else None
 
 
 def _require_own(path: Path) -> None:

@@ -98,12 +98,11 @@ class Postgres:
         self._keys = keys
         self._runtime = runtime
         self._passwords: dict[str, str] = {}
-        self.sockets = runtime.private("postgres", engine=True)
+        self.sockets = runtime.private(_SOCKETS, engine=True)
 
     def url(self, role: str) -> str:
         """Return a connection URL for one of `roles.LOGINS`, its password included."""
-        password, host = quote(self._passwords[role], safe=""), quote(str(self.sockets), safe="")
-        return f"postgresql://{role}:{password}@/{roles.database_of(role)}?host={host}"
+        return _url(role, self._passwords[role], self.sockets)
 
     async def prepare(self) -> Child:
         """Make the cluster on first use, or roles that it lacks; return what to start.
@@ -238,6 +237,29 @@ class Postgres:
             stop_signal=signal.SIGINT,
             death_signal=signal.SIGQUIT,
         )
+
+
+def running_url(keys: KeysFolder, runtime: Path, role: str) -> str:
+    """Return the URL at which `role` reaches the database of a gateway that runs already.
+
+    Args:
+        keys, runtime: its keys folder and the folder of its sockets, as its data folder tells.
+
+    Raises:
+        FolderUnusable: the keys folder holds no password of that role.
+    """
+    password = keys.read(_secret_name(role))
+    if password is None:
+        raise FolderUnusable("the keys folder holds no password of the database")
+    return _url(role, password.decode(), runtime / _SOCKETS)
+
+
+_SOCKETS = "postgres"
+
+
+def _url(role: str, password: str, sockets: Path) -> str:
+    host = quote(str(sockets), safe="")
+    return f"postgresql://{role}:{quote(password, safe='')}@/{roles.database_of(role)}?host={host}"
 
 
 def _secret_name(role: str) -> str:
