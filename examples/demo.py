@@ -9,6 +9,7 @@ the exit code is 1 if one of them is false.
 import asyncio
 import contextlib
 import json
+import re
 import secrets
 import subprocess
 import sys
@@ -29,6 +30,7 @@ from rich.table import Table
 
 from gateway.resources import data_path
 
+DIGITS = re.compile(r"\d{7,}")
 START_SECONDS = 90.0
 STOP_SECONDS = 30.0
 CREATED, UNPROCESSABLE, NOT_FOUND = 201, 422, 404
@@ -40,7 +42,9 @@ Turn = dict[str, Any]
 class Account:
     """What the demo prints and counts: claims that held, and claims that did not."""
 
-    console: Console = field(default_factory=lambda: Console(highlight=False, width=110))
+    console: Console = field(
+        default_factory=lambda: Console(highlight=False, emoji=False, width=110)
+    )
     failed: int = 0
     held: int = 0
 
@@ -160,6 +164,16 @@ class Door:
         found = reply.json()["memories"]
         return found
 
+    async def kept(self, turn: Turn, outcome: dict[str, Any]) -> str:
+        """Return what the gateway kept of a turn that it transformed."""
+        memory = outcome["receipt"]["outcomes"][0]["id"]
+        reply = await self.http.get(
+            f"/v1/memories/{memory}", params={"user_id": turn["user_id"]}, headers=self.headers
+        )
+        reply.raise_for_status()
+        text: str = reply.json()["content"]
+        return text
+
     @property
     def headers(self) -> dict[str, str]:
         """The agent's credential."""
@@ -186,7 +200,7 @@ def as_expected(turn: Turn, outcome: dict[str, Any]) -> bool:
 
 async def write_conversation(account: Account, doors: dict[str, Door]) -> dict[str, set[str]]:
     """Write every turn, print what became of it, and return the ids each agent got."""
-    table = Table("turn", "agent", "via", "about", "what was said", "what happened", box=None)
+    table = Table("turn", "agent", "via", "about", "what is kept", "what happened", box=None)
     ids: dict[str, set[str]] = {name: set() for name in doors}
     tally: Counter[str] = Counter()
     wrong = []
@@ -200,6 +214,10 @@ async def write_conversation(account: Account, doors: dict[str, Door]) -> dict[s
         tally["refused" if happened == "refused" else "kept"] += 1
         colour = {"refused": "red", "stored": "green", "merged": "blue"}.get(happened, "yellow")
         said = " ".join(turn["content"].split())
+        if colour == "yellow":
+            said = await doors[turn["agent"]].kept(turn, outcome)
+            if any(run in said for run in DIGITS.findall(turn["content"])):
+                wrong.append(turn["turn"])
         shown = said if len(said) <= 44 else said[:43] + "…"  # noqa: PLR2004 - a column's width
         if happened == "refused":
             shown = "(not shown)"
@@ -334,7 +352,8 @@ async def main() -> int:
                 ids = await write_conversation(account, doors)
                 marked = {"content": canary, "user_id": "lena", "via": "http", "kind": "fact",
                           "importance": 0.1, "tags": []}  # fmt: skip
-                await doors["aster"].write(marked)
+                outcome = await doors["aster"].write(marked)
+                ids["aster"] |= {each["id"] for each in outcome["receipt"]["outcomes"]}
                 account.title("3. Ask")
                 await ask(account, doors, ids)
                 account.title("4. Try to read what is not yours")
