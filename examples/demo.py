@@ -123,9 +123,11 @@ async def make_agents(http: httpx.AsyncClient, operator_key: str) -> dict[str, A
 async def mcp_client(url: str, key: str) -> AsyncIterator[Client]:
     """Connect a real MCP client, as an agent's framework would."""
     headers = {"Authorization": f"Bearer {key}"}
-    async with httpx2.AsyncClient(headers=headers, timeout=60.0, trust_env=False) as http:
-        async with Client(streamable_http_client(url, http_client=http)) as client:
-            yield client
+    async with (
+        httpx2.AsyncClient(headers=headers, timeout=60.0, trust_env=False) as http,
+        Client(streamable_http_client(url, http_client=http)) as client,
+    ):
+        yield client
 
 
 @dataclass
@@ -156,13 +158,12 @@ class Door:
             result = await self.mcp.call_tool(
                 "memory_search", {"query": question["query"], "user_id": question["user_id"]}
             )
-            found: list[dict[str, Any]] = (result.structured_content or {})["memories"]
-            return found
+            structured: dict[str, Any] = result.structured_content or {}
+            return list(structured["memories"])
         body = {"query": question["query"], "user_id": question["user_id"]}
         reply = await self.http.post("/v1/recall", json=body, headers=self.headers)
         reply.raise_for_status()
-        found = reply.json()["memories"]
-        return found
+        return list(reply.json()["memories"])
 
     async def kept(self, turn: Turn, outcome: dict[str, Any]) -> str:
         """Return what the gateway kept of a turn that it transformed."""
@@ -306,9 +307,8 @@ async def check_audit(account: Account, doors: dict[str, Door], folder: Path) ->
     events = reply.json()["items"]
     actions = Counter(event["action"] for event in events)
     account.console.print("  " + ", ".join(f"{name} x{n}" for name, n in sorted(actions.items())))
-    account.claim(f"{len(events)} events of aster, none holds a text", holds=bool(events) and not any(
-        "peanut" in json.dumps(event) for event in events
-    ))  # fmt: skip
+    silent = bool(events) and not any("peanut" in json.dumps(event) for event in events)
+    account.claim(f"{len(events)} events of aster, none holds a text", holds=silent)
     verify = await asyncio.create_subprocess_exec(
         *(sys.executable, "-m", "gateway.cli", "audit", "verify"),
         *("--data", str(folder / "data"), "--keys", str(folder / "keys")),
