@@ -35,14 +35,17 @@ async def write(
     action = Action.MEMORY_WRITE
     async with refusing(gate, call, action, target.user_id):
         await gate.budget.charge(call, action)
+        gate.access.permit(call, target, action)
+        async with gate.write.spans.step("guard"):
+            guarded = guard_draft(gate.guard, draft, call.principal, target)
+        # Only now: minting the scope of a write makes the person and the namespace known, and what
+        # was refused must leave no trace.
         scope = await gate.access.scope(call, target, action)
         claim = await _claim(gate, scope, once)
         if claim is not None:
             before = await replayed(scope, claim, gate.store, gate.keyring)
             if before is not None:
                 return before
-        async with gate.write.spans.step("guard"):
-            guarded = guard_draft(gate.guard, draft, call.principal, target)
         promise = None
         if claim is not None:
             promise = engine.Promise(claim=claim, encode=receipt_bytes)
@@ -115,7 +118,7 @@ async def _refuse_other_batch(
             if isinstance(item, GatewayError):
                 continue
             try:
-                scope = await gate.access.scope(call, item[0], Action.MEMORY_WRITE)
+                scope = await gate.access.scope(call, item[0], Action.MEMORY_WRITE, make=False)
             except GatewayError:
                 continue  # the item's own write will say so, in its place
             claim = await _claim(gate, scope, _part(once, number))

@@ -46,6 +46,16 @@ _OPERATORS_OBJECT = "admin:tenant"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """What was asked and is allowed; nothing of it has been looked up."""
+
+    tenant: TenantId
+    user_id: str
+    names: tuple[str, ...] | None
+    decision: Decision
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Reach:
     user: UserId
     namespaces: frozenset[NamespaceId]
@@ -81,7 +91,19 @@ class Enforcer:
         """
         return self._rules.judge(principal.roles, action)
 
-    async def scope(self, call: Call, target: Target, action: Action) -> Scope:
+    def permit(self, call: Call, target: Target, action: Action) -> None:
+        """Judge a call about one person's memories without looking anything up, or making it.
+
+        A write asks this first, so that content which the guard then refuses leaves no trace of a
+        person or a namespace.
+
+        Raises: as `scope`, but for Unavailable.
+        """
+        self._asked(call.principal, target, action)
+
+    async def scope(
+        self, call: Call, target: Target, action: Action, *, make: bool = True
+    ) -> Scope:
         """Return the scope of a call about one person's memories.
 
         Args:
@@ -89,6 +111,7 @@ class Enforcer:
             target: the person, and the namespaces and spaces, as the caller spelled them. A write
                 names at most one namespace.
             action: one of `memory:…`.
+            make: False keeps a write from making the person and the namespace known.
 
         Raises:
             Denied: the policy says no, or the person or a namespace is outside the credential.
@@ -96,27 +119,20 @@ class Enforcer:
             NotFound: a space is named; there is none here.
             Unavailable: the directory or the keys did not answer.
         """
-        decision = self._decide(call.principal, action)
-        if not action.object.startswith("memory:"):
-            raise Denied(rule="not-about-memories")
-        tenant = _tenant(call.principal)
-        user_id = _person(call.principal, target)
-        names = _namespaces(call.principal, target, action)
-        if target.spaces:
-            raise NotFound
-        keys = await self._keys(tenant)
-        if action is Action.MEMORY_WRITE:
-            reach = await self._make(keys, user_id, names)
+        asked = self._asked(call.principal, target, action)
+        keys = await self._keys(asked.tenant)
+        if make and action is Action.MEMORY_WRITE:
+            reach = await self._make(keys, asked.user_id, asked.names)
         else:
-            reach = await self._find(keys, user_id, names)
+            reach = await self._find(keys, asked.user_id, asked.names)
         return Scope(
-            tenant=tenant,
+            tenant=asked.tenant,
             user=reach.user,
             namespaces=reach.namespaces,
             action=action,
-            decision=decision,
+            decision=asked.decision,
             principal=call.principal,
-            trail=_trail(call, keys, person_name(keys, user_id)),
+            trail=_trail(call, keys, person_name(keys, asked.user_id)),
             known=reach.known,
         )
 
@@ -202,6 +218,20 @@ class Enforcer:
         """
         check_identifier("user_id", user_id)
         return frozenset({person_name(await self._keys(tenant), user_id)})
+
+    def _asked(self, principal: Principal, target: Target, action: Action) -> _Asked:
+        decision = self._decide(principal, action)
+        if not action.object.startswith("memory:"):
+            raise Denied(rule="not-about-memories")
+        asked = _Asked(
+            tenant=_tenant(principal),
+            user_id=_person(principal, target),
+            names=_namespaces(principal, target, action),
+            decision=decision,
+        )
+        if target.spaces:
+            raise NotFound
+        return asked
 
     def _decide(self, principal: Principal, action: Action) -> Decision:
         rules = self._rules

@@ -147,12 +147,15 @@ def drop_user(schema: dict[str, Any]) -> None:
 def input_schema(model: type[Wire]) -> dict[str, Any]:
     """Return the model's schema with its definitions written in place: clients need no `$ref`."""
     schema = model.model_json_schema()
+    schema.pop("description", None)  # the tool's own says more
     definitions = schema.pop("$defs", {})
 
     def inline(node: Any) -> Any:  # noqa: ANN401 - walks any JSON
         if isinstance(node, dict):
             if "$ref" in node:
-                return inline(definitions[node["$ref"].rpartition("/")[2]])
+                beside = {key: value for key, value in node.items() if key != "$ref"}
+                # What stands beside a reference speaks of this field, so it wins.
+                return inline(definitions[node["$ref"].rpartition("/")[2]] | beside)
             return {
                 key: inline(value)
                 for key, value in node.items()

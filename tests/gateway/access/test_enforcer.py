@@ -374,6 +374,7 @@ def test_enforcement_cannot_be_switched_off(access):
     assert public == {
         "audit_names",
         "operator_scope",
+        "permit",
         "policy_version",
         "ruling",
         "scope",
@@ -484,3 +485,16 @@ async def answer(keyring_, asked_: Asked):
         {names[key] for _, key in directory.users},
         {names[key] for _, key in directory.namespaces},
     )
+
+
+
+async def test_permission_alone_makes_nobody_known(access, directory):
+    access.permit(call(), Target(user_id="nobody-yet"), Action.MEMORY_WRITE)
+    scope = await access.scope(
+        call(), Target(user_id="nobody-yet"), Action.MEMORY_WRITE, make=False
+    )
+    assert not scope.known
+    assert not directory.users
+    assert not directory.namespaces
+    with pytest.raises(Denied):
+        access.permit(call({Role.READER}), Target(user_id="alice"), Action.MEMORY_WRITE)
