@@ -105,8 +105,8 @@ class ChildProcess:
         Raises:
             EngineFailed: it ended, or was not ready in time.
         """
-        await self._spawn()
         try:
+            await self._spawn()
             async with asyncio.timeout(self.child.start_seconds):
                 await self._until_ready()
         except TimeoutError as err:
@@ -122,8 +122,8 @@ class ChildProcess:
         Raises:
             EngineFailed: it took too long or its exit code is not zero.
         """
-        await self._spawn()
         try:
+            await self._spawn()
             async with asyncio.timeout(self.child.start_seconds):
                 code = await self.wait()
         except TimeoutError as err:
@@ -191,6 +191,9 @@ class ChildProcess:
                 pass_fds=inherited,
                 start_new_session=True,
             )
+        except OSError as err:
+            self._forget_watch()
+            raise self._failure("could not be started") from err
         finally:
             os.close(log)
             if watched >= 0:

@@ -31,6 +31,9 @@ from gateway.embedded.wheels import Binaries
 _MAJOR = "18"
 _ENVIRONMENT = {"LC_ALL": "C", "TZ": "UTC", "PATH": "/usr/bin:/bin"}
 _START_SECONDS = 60.0
+# It writes out what it holds in memory before it ends; cut short, its next start has to recover.
+_STOP_SECONDS = 30.0
+_SOCKETS = "postgres"
 # Of postmaster.pid, from 0. Source: src/include/utils/pidfile.h, LOCK_FILE_LINE_PM_STATUS.
 _STATUS_LINE = 7
 _OWN_FOLDER = "/proc/self/cwd"
@@ -164,7 +167,9 @@ class Postgres:
         argv = (
             *(str(self._binaries.postgres), "--single", "-j", "-D", self._named(cluster)),
             *(("-F",) if in_making else ()),
-            *("-c", "exit_on_error=on", "-c", "log_checkpoints=off", "postgres"),
+            *("-c", "exit_on_error=on", "-c", "log_checkpoints=off"),
+            # A statement that fails must not be quoted: it holds a verifier.
+            *("-c", "log_min_error_statement=panic", "postgres"),
         )
         feed = "".join(f"{statement};\n\n" for statement in statements).encode()
         await ChildProcess(self._child(cluster, argv, feed=feed)).run()
@@ -235,6 +240,7 @@ class Postgres:
             ready=ready,
             start_seconds=_START_SECONDS,
             stop_signal=signal.SIGINT,
+            grace_seconds=_STOP_SECONDS,
             death_signal=signal.SIGQUIT,
         )
 
@@ -252,9 +258,6 @@ def running_url(keys: KeysFolder, runtime: Path, role: str) -> str:
     if password is None:
         raise FolderUnusable("the keys folder holds no password of the database")
     return _url(role, password.decode(), runtime / _SOCKETS)
-
-
-_SOCKETS = "postgres"
 
 
 def _url(role: str, password: str, sockets: Path) -> str:

@@ -70,9 +70,9 @@ def hold() -> Iterator[Hold]:
         yield start
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Holder]:
-    """One holder for the tests of a module that only look at it."""
+    """One holder for the tests that only look at it."""
     with holding() as start:
         yield start(tmp_path_factory.mktemp("running") / "data")
 
@@ -89,8 +89,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def used(tmp_path: Path, template: Path) -> Path:
     """A copy of `template` for one test."""
-    shutil.copytree(template, tmp_path / "used")
-    return tmp_path / "used"
+    return Path(shutil.copytree(template, tmp_path / "used"))
 
 
 @contextlib.contextmanager

@@ -137,6 +137,21 @@ async def test_a_program_that_is_not_there_is_reported(tmp_path: Path, alive: in
         await ChildProcess(child).run()
 
 
+async def test_a_folder_that_is_not_there_is_reported(tmp_path: Path, alive: int) -> None:
+    child = Child(
+        name="engine",
+        argv=(sys.executable,),
+        cwd=tmp_path / "none",
+        log=tmp_path / "engine.log",
+        alive=alive,
+        watched=True,
+    )
+    open_before = psutil.Process().num_fds()
+    with pytest.raises(EngineFailed, match="could not be started"):
+        await ChildProcess(child).start()
+    assert psutil.Process().num_fds() == open_before
+
+
 async def test_giving_up_a_start_ends_the_child(tmp_path: Path, alive: int) -> None:
     async def never() -> bool:
         return False

@@ -26,25 +26,23 @@ def rows(holder: Holder) -> list[int]:
         return [n for (n,) in connection.execute("SELECT n FROM kept ORDER BY n")]
 
 
-def test_a_gateway_that_stops_takes_its_engines_and_sockets_with_it(
-    tmp_path: Path, hold: Hold
-) -> None:
-    holder = hold(tmp_path / "data")
+def test_a_gateway_that_stops_takes_its_engines_and_sockets_with_it(used: Path, hold: Hold) -> None:
+    holder = hold(used / "data", keys=used / "keys")
     engines, runtime = holder.engines(), Path(holder.told["runtime"])
     assert holder.servers().keys() == {"postgres", "valkey-server"}
     holder.stop()
     wait_until_gone(engines)
     assert not runtime.exists()
-    assert "database system is shut down" in (tmp_path / "data/logs/postgres.log").read_text()
+    assert "database system is shut down" in (used / "data/logs/postgres.log").read_text()
 
 
 @pytest.mark.requirement("M7")
 def test_a_killed_gateway_takes_its_engines_along_and_loses_no_commit(
-    tmp_path: Path, hold: Hold
+    used: Path, hold: Hold
 ) -> None:
     left = []
     for already in range(3):
-        holder = hold(tmp_path / "data")
+        holder = hold(used / "data", keys=used / "keys")
         assert holder.told.get("refused") is None, holder.told
         commit_rows(holder)
         assert rows(holder) == list(range(1, already + 2))
@@ -54,7 +52,7 @@ def test_a_killed_gateway_takes_its_engines_along_and_loses_no_commit(
         # The next start follows at once: it is its business to wait for what is still ending.
         if already == 1:
             wait_until_gone(engines)
-    last = hold(tmp_path / "data")
+    last = hold(used / "data", keys=used / "keys")
     assert rows(last) == [1, 2, 3]
     assert not [it for it in left if it.exists()]
     last.stop()
