@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["tests.fixtures_engines", "tests.fixtures_record"]
+pytest_plugins = ["tests.fixtures_engines", "tests.fixtures_house", "tests.fixtures_record"]
 
 IN_CI = bool(os.environ.get("CI"))  # noqa: TID251 - the test run's own switch, no setting of ours
 OPTIONAL = "optional:"
