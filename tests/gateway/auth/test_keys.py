@@ -120,6 +120,14 @@ def test_an_all_zero_mac_in_a_row_opens_nothing(smith):
     assert not smith.verify(None, row)
 
 
+def test_a_dummy_that_matched_by_chance_would_still_prove_nothing(smith, monkeypatch):
+    minted = smith.mint()
+    monkeypatch.setattr(module, "_mac", lambda *_: bytes(32))
+    assert not smith.verify(minted.credential, None)
+    assert not smith.verify("nothing", make_row(minted, secret_mac=bytes(32)))
+    assert not smith.verify(minted.credential, make_row(minted))
+
+
 GOOD = "mw_" + "abcdefgh234567zz" + "_" + "Aa0" * 14 + "Z"
 FORGED = [
     None,
