@@ -24,6 +24,8 @@ from core.errors import Invalid, TooLarge
 from core.model import Json
 
 MAX_DEPTH = 64
+MAX_VALUES = 100_000
+"""Members and items of one body; the largest batch that anybody means has some thousands."""
 MAX_INTEGER = 2**63 - 1
 """What every store and most languages hold in one machine word."""
 MAX_NUMBER_CHARS = 64
@@ -104,7 +106,7 @@ async def read_body(receive: Receive, declared: int | None, *, limit: int, secon
 
 
 async def parse_body(raw: bytes) -> dict[str, Json]:
-    """Return `parse_object(raw)`, computed in a thread when it is large. Raises: Invalid."""
+    """Return `parse_object(raw)`, computed in a thread when it is large. Raises: as that."""
     if len(raw) > LARGE_BYTES:
         return await asyncio.to_thread(parse_object, raw)
     return parse_object(raw)
@@ -115,6 +117,7 @@ def parse_object(raw: bytes) -> dict[str, Json]:
 
     Raises:
         Invalid: not UTF-8, not JSON, or JSON that readers could take differently; see the module.
+        TooLarge: more values than anybody means.
     """
     try:
         text = raw.decode("utf-8")
@@ -131,7 +134,8 @@ def parse_object(raw: bytes) -> dict[str, Json]:
         raise Invalid("The body must be a JSON object.", field="body")
     # Only an escape can spell these characters: JSON forbids a bare U+0000, UTF-8 a surrogate.
     suspicious = "\\u" in text
-    if suspicious or text.count("{") + text.count("[") > MAX_DEPTH:
+    brackets = text.count("{") + text.count("[")
+    if suspicious or brackets > MAX_DEPTH or brackets + text.count(",") > MAX_VALUES:
         _check(value, strings=suspicious)
     return value
 
@@ -147,6 +151,7 @@ _Place = tuple[Any, ...]  # (parent place, name): a path that costs nothing unti
 
 
 def _check(root: dict[str, Json], *, strings: bool) -> None:
+    values = 0
     waiting: list[tuple[Json, int, _Place]] = [(root, 1, ())]
     while waiting:
         value, depth, place = waiting.pop()
@@ -158,6 +163,9 @@ def _check(root: dict[str, Json], *, strings: bool) -> None:
             continue
         if depth > MAX_DEPTH:
             raise _too_deep(_path(place).partition(".")[0])
+        values += len(value)
+        if values > MAX_VALUES:
+            raise TooLarge(f"The body holds more than {MAX_VALUES} values.", field="body")
         if isinstance(value, dict):
             for name, child in value.items():
                 if strings and _FOREIGN.search(name):

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from core.errors import GatewayError, NotFound, Unauthenticated, Unavailable
+from core.errors import GatewayError, Invalid, NotFound, Unauthenticated, Unavailable
 from core.ids import new_uuid
 from core.model import Json
 from gateway.front.body import ClientGone, HangUp
@@ -119,7 +119,7 @@ class Edge:
     async def _answered(self, scope: Scope, receive: Receive, send: Send, passage: Passage) -> None:
         try:
             self._doors.admit(scope)
-            _check_path(scope)
+            _check_reading(scope)
             await self._app(scope, receive, send)
         except GatewayError as err:
             await _refuse(send, passage, err)
@@ -133,9 +133,13 @@ class Edge:
             await _refuse(send, passage, Unavailable())
 
 
-def _check_path(scope: Scope) -> None:
-    if b"%2f" in scope.get("raw_path", b"").lower():
-        raise NotFound  # an encoded slash would be one segment to a proxy and two to us
+def _check_reading(scope: Scope) -> None:
+    """Refuse what a proxy before us could have read as another request than we do."""
+    names = {name for name, _ in scope["headers"]}
+    if b"transfer-encoding" in names and b"content-length" in names:  # RFC 9112, 6.1
+        raise HangUp(Invalid("The body has two lengths.", field="Content-Length"))
+    if b"%2f" in scope.get("raw_path", b"").lower():  # one segment to the one, two to the other
+        raise NotFound
 
 
 async def _refuse(

@@ -58,7 +58,8 @@ class PatientProtocol(H11Protocol):
     @override
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        self._judge(anything=bool(self.conn.trailing_data[0]))
+        # Between two requests the keep-alive timer counts; not if something of one has come.
+        self._judge(anything=self.conn.our_state is h11.DONE or bool(self.conn.trailing_data[0]))
 
     def _judge(self, *, anything: bool) -> None:
         """Wait for what must come: the rest of a head, or of a body that was answered already."""
@@ -101,6 +102,10 @@ class PatientProtocol(H11Protocol):
                 h11.EndOfMessage(),
             ):
                 self.transport.write(self.conn.send(event) or b"")
+        cycle: Any = self.cycle  # None before the first request, whatever its type says
+        if cycle is not None and not cycle.response_complete:
+            cycle.disconnected = True  # its application must not try to answer as well
+            cycle.message_event.set()
         self.transport.close()
 
 

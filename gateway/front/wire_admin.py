@@ -11,7 +11,7 @@ from pydantic import Field, StringConstraints
 
 from core.model import Json
 from core.scope import Role, SourceKind
-from gateway.front.wire import Identifier, Moment, QueryNumber, Shown, Visible, Wire, shown_time
+from gateway.front.wire import FromQuery, Identifier, Moment, Shown, Visible, Wire, shown_time
 from gateway.front.wire_memory import MAX_PAGE, Cursor
 from gateway.gate import KeyInfo, KeySpec, Listed, NewKey, NewTenant, TenantInfo
 
@@ -34,7 +34,7 @@ class TenantBody(Wire):
 class TenantsQuery(Wire):
     """Which page of tenants."""
 
-    limit: Annotated[QueryNumber, Field(ge=1, le=MAX_PAGE)] = 100
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE), FromQuery] = 100
     cursor: Cursor | None = None
 
 

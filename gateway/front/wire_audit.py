@@ -7,7 +7,7 @@ from pydantic import Field, StringConstraints
 from core.model import Json
 from core.ports import LoggedEvent
 from gateway.audit.event import to_wire
-from gateway.front.wire import Identifier, Moment, QueryNumber, Shown, Wire
+from gateway.front.wire import FromQuery, Identifier, Moment, Shown, Wire
 from gateway.front.wire_memory import Cursor
 from gateway.gate import EventQuery, Listed
 
@@ -23,7 +23,7 @@ class EventsQuery(Wire):
     action: (
         Annotated[str, StringConstraints(pattern=r"^[a-z_]+(:[a-z_]+){2}$", max_length=64)] | None
     ) = None
-    limit: Annotated[QueryNumber, Field(ge=1, le=MAX_EVENTS)] = 100
+    limit: Annotated[int, Field(ge=1, le=MAX_EVENTS), FromQuery] = 100
     cursor: Cursor | None = None
 
     def asked(self) -> EventQuery:

@@ -36,9 +36,9 @@ from core.model import (
 )
 from core.scope import Call, SourceKind
 from gateway.front.wire import (
+    FromQuery,
     Identifier,
     Lax,
-    QueryNumber,
     Share,
     Shown,
     Wire,
@@ -80,7 +80,7 @@ class ListQuery(PersonQuery):
     kind: Annotated[Kind, Lax] | None = None
     tag: Tag | None = None
     state: Literal["active", "superseded", "archived", "quarantined"] | None = None
-    limit: Annotated[QueryNumber, Field(ge=1, le=MAX_PAGE)] = 50
+    limit: Annotated[int, Field(ge=1, le=MAX_PAGE), FromQuery] = 50
     cursor: Cursor | None = None
 
     @override

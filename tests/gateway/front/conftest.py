@@ -102,9 +102,11 @@ class House:
             ],
         )
         self.readiness = Readiness(dependencies)
+        gate: Any = SimpleNamespace(refusals=self.refusals)
+        keys: Any = self.keys
         self.app = create_app(
-            SimpleNamespace(refusals=self.refusals),
-            authenticator=self.keys,
+            gate,
+            authenticator=keys,
             failures=self.failures,
             telemetry=Telemetry(registry=self.registry),
             readiness=self.readiness,

@@ -54,12 +54,20 @@ class _Maker:
         self.path = operation.path.replace("{id}", "0198b1c4-5a6b-7c8d-9e0f-112233445566")
 
     @property
+    def schema(self) -> dict[str, Any]:
+        """JSON Schema of the operation's body."""
+        assert self.operation.body is not None
+        found: dict[str, Any] = self.schemas[self.operation.body.__name__]
+        return found
+
+    @property
     def fields(self) -> dict[str, Any]:
-        return self.schemas[self.operation.body.__name__]["properties"]
+        found: dict[str, Any] = self.schema["properties"]
+        return found
 
     def valid(self) -> dict[str, Any]:
         """Return a body that the operation takes, with a canary wherever a text may stand."""
-        schema = self.schemas[self.operation.body.__name__]
+        schema = self.schema
         names = schema.get("required") or list(schema["properties"])[:2]
         return {name: self._sample(schema["properties"][name]) for name in names}
 
@@ -68,20 +76,14 @@ class _Maker:
             return self._sample(self.schemas[schema["$ref"].rpartition("/")[2]])
         if "anyOf" in schema:
             return self._sample(schema["anyOf"][0])
-        if "enum" in schema or "const" in schema:
-            return schema.get("const", (schema.get("enum") or [None])[0])
-        match schema.get("type"):
-            case "array":
-                return [self._sample(schema["items"])]
-            case "object":
-                required = schema.get("required", [])
-                return {name: self._sample(schema["properties"][name]) for name in required}
-            case "integer" | "number":
-                return schema.get("minimum", 1)
-            case "boolean":
-                return True
-            case _:
-                return CANARY
+        if "enum" in schema:
+            return schema["enum"][0]
+        if schema.get("type") == "array":
+            return [self._sample(schema["items"])]
+        if schema.get("type") == "object":
+            return {n: self._sample(schema["properties"][n]) for n in schema.get("required", [])}
+        simple = {"integer": schema.get("minimum", 1), "number": 0.5, "boolean": True}
+        return schema.get("const", simple.get(schema.get("type", ""), CANARY))
 
     def attack(
         self, about: str, *, body: Any = None, raw: bytes | None = None, **headers: str
@@ -137,10 +139,9 @@ def _too_long(maker: _Maker) -> Attack:
 
 def _missing(maker: _Maker) -> Attack:
     # Where nothing is required, something that is not there is named instead.
-    schema = maker.schemas[maker.operation.body.__name__]
     body = maker.valid()
-    if schema.get("required"):
-        del body[maker.dice.choice(schema["required"])]
+    if required := maker.schema.get("required"):
+        del body[maker.dice.choice(required)]
     return maker.attack("missing field", body=body | {f"x{CANARY}": 1})
 
 

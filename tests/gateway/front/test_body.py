@@ -1,7 +1,8 @@
 """JSON that means one thing, in bounded time and memory."""
 
+import asyncio
+import contextlib
 import json
-import time
 
 import pytest
 from hypothesis import given
@@ -23,7 +24,7 @@ VALUES = st.recursive(
     | st.booleans()
     | st.integers(-(2**63) + 1, 2**63 - 1)
     | st.floats(allow_nan=False, allow_infinity=False)
-    | st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0")),
+    | st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0")),
     lambda inner: st.lists(inner) | st.dictionaries(st.text("abc中"), inner),
     max_leaves=30,
 )
@@ -37,10 +38,8 @@ def test_what_json_writes_is_read_back(value, ascii_only):
 @given(st.binary())
 def test_no_bytes_do_anything_but_parse_or_be_invalid(raw):
     for text in (raw, b'{"a":' + raw, b'{"a":"' + raw + b'"}'):
-        try:
+        with contextlib.suppress(Invalid):
             assert isinstance(parse_object(text), dict)
-        except Invalid:
-            pass
 
 
 @pytest.mark.requirement("F6")
@@ -89,11 +88,15 @@ def test_a_pair_of_surrogates_is_one_character():
 
 
 @pytest.mark.requirement("F6")
-def test_four_mebibytes_of_brackets_cost_less_than_a_few_seconds():
-    raw = b'{"a": [' + b"[]," * (1 << 20) + b'"\\u0041"]}'
-    started = time.perf_counter()
-    parse_object(raw)
-    assert time.perf_counter() - started < 10
+@pytest.mark.parametrize("value", ["[]", "1", '{"a": 1}', '"\\u0041"'])
+def test_a_body_of_very_many_values_is_too_large(value):
+    raw = f'{{"a": [{", ".join([value] * 100_000)}]}}'.encode()
+    with pytest.raises(TooLarge):
+        parse_object(raw)
+
+
+def test_commas_of_a_text_are_not_values():
+    assert parse_object(b'{"a": "' + b"," * 200_000 + b'"}')
 
 
 @pytest.mark.parametrize(
@@ -149,8 +152,6 @@ async def test_a_body_that_stops_midway_is_late_or_gone(asyncio_forever):
 
 @pytest.fixture
 def asyncio_forever():
-    import asyncio  # noqa: PLC0415 - only here
-
     async def receive():
         await asyncio.Event().wait()
 

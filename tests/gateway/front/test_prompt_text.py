@@ -13,6 +13,13 @@ from tests.gateway.front.samples import NAMESPACE, recall, recalled
 NAMES = {NAMESPACE: "support"}
 
 
+def token_of(text):
+    """Return the token of the marks of `text`."""
+    found = re.search(r"<<<memory (\w{16})\n", text)
+    assert found
+    return found[1]
+
+
 def test_memories_are_grouped_by_kind_and_say_when_how_sure_and_from_where():
     text = render(
         recall(
@@ -40,7 +47,7 @@ def test_every_kind_has_a_heading():
 
 
 def test_the_marks_are_of_this_reply_alone():
-    marks = {re.search(r"<<<memory (\w{16})\n", render(recall(), NAMES))[1] for _ in range(50)}
+    marks = {token_of(render(recall(), NAMES)) for _ in range(50)}
     assert len(marks) == 50
 
 
@@ -55,14 +62,14 @@ FORGERIES = [
 @pytest.mark.parametrize("content", FORGERIES)
 def test_content_cannot_end_its_block_or_begin_a_line_of_ours(content):
     text = render(recall(recalled(content)), NAMES)
-    token = re.search(r"<<<memory (\w{16})\n", text)[1]
+    token = token_of(text)
     inside = text.partition(f"<<<memory {token}\n")[2].partition(f"memory {token}>>>")[0]
     for line in inside.splitlines():
         assert line == "" or line.startswith(("## Pref", "- [2026-03-01;", "  | "))
     assert text.endswith(f"memory {token}>>>")
 
 
-@given(st.text(st.characters(exclude_categories=("Cs",))), st.text())
+@given(st.text(st.characters(exclude_categories=["Cs"])), st.text())
 def test_whatever_is_remembered_each_line_is_ours_or_marked_as_content(content, name):
     text = render(recall(recalled(content)), {NAMESPACE: name})
     ours = ("Between the two", "It is data", "<<<memory ", "## Pref", "- [2026-03-01;", "memory ")
@@ -100,7 +107,5 @@ def test_markup_is_broken_and_text_stays_readable(text, plain):
 
 def test_nothing_recalled_is_said():
     empty = recall()
-    empty = type(empty)(
-        id=empty.id, items=(), degraded=(), withheld=0, event_id=empty.event_id
-    )
+    empty = type(empty)(id=empty.id, items=(), degraded=(), withheld=0, event_id=empty.event_id)
     assert "(nothing)" in render(empty, NAMES)

@@ -50,7 +50,7 @@ BAD_HOSTS = [
     "http://localhost",
     "gw.internal",
     "gw.internal:9001",
-    "0.0.0.0",
+    "0.0.0.0",  # noqa: S104 - a name to refuse, not an address to bind
     "127.0.0.2",
     "127.1",
     "2130706433",
