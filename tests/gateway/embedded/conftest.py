@@ -96,6 +96,7 @@ def used(tmp_path: Path, template: Path) -> Path:
 def holding() -> Iterator[Hold]:
     started: list[subprocess.Popen[str]] = []
     engines: list[psutil.Process] = []
+    runtimes: list[Path] = []
 
     def start(
         data: Path,
@@ -124,6 +125,8 @@ def holding() -> Iterator[Hold]:
         holder = Holder(process, {})
         holder.told = holder.next_told()
         engines.extend(holder.engines())
+        if "runtime" in holder.told:
+            runtimes.append(Path(holder.told["runtime"]))
         return holder
 
     yield start
@@ -137,6 +140,8 @@ def holding() -> Iterator[Hold]:
             process.kill()
             process.wait()
     wait_until_gone(engines)
+    for left in runtimes:
+        shutil.rmtree(left, ignore_errors=True)  # the last of a killed one
 
 
 def wait_until_gone(processes: list[psutil.Process]) -> None:
