@@ -17,7 +17,7 @@ from uuid import UUID
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCMSIV
 
-from core.errors import Tampered, Unavailable
+from core.errors import Tampered
 from core.ids import MemoryId, TenantId
 from core.model import Owner
 from core.ports.keys import Place
@@ -93,11 +93,8 @@ class UnwrappedTenantKeys:
         return self._current
 
     def root_of(self, version: int) -> bytes:
-        """Return the short id of the root KEK above a version. Raises: Unavailable."""
-        try:
-            return self._keys[version].root
-        except KeyError as err:
-            raise Unavailable("A version of a tenant's keys is not here.") from err
+        """Return the short id of the root KEK above a version that unwraps."""
+        return self._keys[version].root
 
     def wrap(self, secret: bytes, context: bytes) -> bytes:
         """Return an owner's secrets wrapped under the current version, bound to `context`."""

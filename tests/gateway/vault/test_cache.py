@@ -147,3 +147,15 @@ async def test_that_there_is_none_is_not_remembered(cache):
         assert await cache.get("a", source) is None
     assert source.asked == 3
     assert len(cache) == 0
+
+
+async def test_a_load_that_is_cancelled_is_forgotten(cache):
+    source = Source()
+    source.open.clear()
+    waits = asyncio.create_task(cache.get("a", source))
+    await source.began.wait()
+    cache._loads["a"].cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waits
+    source.open.set()
+    assert await cache.get("a", source) == "value"

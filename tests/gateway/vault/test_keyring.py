@@ -19,7 +19,7 @@ from core.ports import Place
 from gateway.vault.epochs import EpochKeys
 from gateway.vault.inmemory import MemoryKeyStore
 from gateway.vault.kek import StaticKek
-from gateway.vault.keyring import KeyringService, _owner_context
+from gateway.vault.keyring import KeyringService, _owner_context, _tenant_context
 from gateway.vault.owner_keys import MOST_SEALS
 from gateway.vault.rows import KeyState, OwnerKeyRow, OwnerVersion, ServiceKeyRow, TenantKeyRow
 from gateway.vault.secret import Secret
@@ -247,6 +247,44 @@ async def test_after_a_rotation_the_old_version_opens_and_the_new_one_seals(rig)
     assert again.open(PLACE, new) == b"new"
     assert (old[10:14], new[10:14]) == ((1).to_bytes(4), (2).to_bytes(4))
     assert again.terms(["word"]) == token
+
+
+async def test_after_a_tenants_rotation_what_stood_under_the_old_version_opens(rig):
+    owner = await rig.owner()
+    tenant = await rig.keyring.tenant(owner.tenant)
+    sealed = (await rig.keyring.ensure_owner(owner)).seal(PLACE, b"text")
+    name, word = tenant.seal(PLACE, b"name"), tenant.word("owner", "x")
+    rows, context = rig.store._tenants[owner.tenant], _tenant_context(owner.tenant, 1)
+    old = rows[1]
+    both = await rig.kek.unwrap(rig.epochs.unwrap(1, old.wrapped, context), context)
+    context = _tenant_context(owner.tenant, 2)
+    fresh = await rig.kek.wrap(secrets.token_bytes(32) + both[32:], context)
+    for version, wrapped, state in (
+        (1, old.wrapped, KeyState.DECRYPT_ONLY),
+        (2, rig.epochs.wrap(1, fresh, context), KeyState.ACTIVE),
+    ):
+        rows[version] = TenantKeyRow(
+            version=version, wrapped=wrapped, kek_id=rig.kek.id, epoch=1, state=state
+        )
+    again = rig.start()
+    keys, turned = await again.ensure_owner(owner), await again.tenant(owner.tenant)
+    assert keys.open(PLACE, sealed) == b"text"
+    assert turned.open(PLACE, name) == b"name"
+    assert turned.word("owner", "x") == word
+    assert turned.version == 2
+    someone = Owner(tenant=owner.tenant, id=new_uuid())
+    await again.ensure_owner(someone)
+    assert (await rig.store.owner_keys(someone))[0].tenant_version == 2
+    # One that has not heard of the new version cannot unwrap what stands under it.
+    with pytest.raises(Unavailable):
+        await rig.keyring.owner(someone)
+
+
+async def test_a_service_secret_under_another_root_kek_is_unavailable(rig):
+    await rig.keyring.pepper()
+    rig.kek = SwitchedKek(secrets.token_bytes(32))
+    with pytest.raises(Unavailable):
+        await rig.start().pepper()
 
 
 async def test_keys_that_only_open_do_not_seal(rig):

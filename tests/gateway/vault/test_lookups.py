@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 
+import numpy as np
 import pytest
 
 from core.errors import Tampered
@@ -173,6 +174,17 @@ async def test_a_changed_pointer_does_not_open(world):
     for odd in ("", "A", pointer[:-4], pointer + "AAAA", pointer[:-1] + "é", pointer[:-1] + "\n"):
         with pytest.raises(Tampered):
             tenant.open_pointer(odd)
+
+
+async def test_each_owner_turns_vectors_in_its_own_way_and_keeps_their_products(world):
+    vectors = np.random.default_rng(1).standard_normal((20, 384)).astype(np.float32)
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    turned = [owner.rotate(vectors) for owner in world.owners]
+    for mine in turned:
+        assert np.abs(mine @ mine.T - vectors @ vectors.T).max() <= 1e-5
+    assert np.array_equal(world.owners[0].rotate(vectors), turned[0])
+    for other in turned[1:]:
+        assert np.abs(np.sum(turned[0] * other, axis=1)).max() < 0.4
 
 
 def _first_8(digest: bytes) -> int:
