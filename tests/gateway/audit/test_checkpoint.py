@@ -62,6 +62,13 @@ def test_the_anchor_is_private_and_only_grows(tmp_path):
     assert anchor.last() == {TENANT: second, elsewhere.tenant: elsewhere}
 
 
+def test_the_largest_head_counts_wherever_it_stands(tmp_path):
+    anchor = AnchorFile(tmp_path / "anchor")
+    newest = SIGNER.sign(TENANT, 2, b"2" * 32, NOON)
+    anchor.append([newest, SIGNER.sign(TENANT, 1, b"1" * 32, NOON)])
+    assert anchor.last() == {TENANT: newest}
+
+
 def test_a_line_torn_by_a_crash_is_stepped_over(tmp_path):
     path = tmp_path / "anchor"
     anchor = AnchorFile(path)

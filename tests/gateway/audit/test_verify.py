@@ -344,7 +344,7 @@ async def test_a_log_in_use_verifies_like_one_at_rest(store, anchor, monkeypatch
 
 async def test_a_line_torn_by_a_crash_is_no_fault_of_the_log(store, anchor):
     with anchor.open("ab") as file:
-        file.write(b'{"tenant": "019')
+        file.write(b'[]\n{"tenant": "019')
     assert (await verify_live(store, [SIGNER.public_key], anchor)).status is Status.WHOLE
 
 

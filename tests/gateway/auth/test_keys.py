@@ -211,3 +211,12 @@ def test_every_verification_does_the_same_work(smith, monkeypatch):
         smith.verify(credential, found)
         costs[name] = tuple(work)
     assert set(costs.values()) == {("hmac", "compare", "compare")}
+
+
+def test_a_credential_minted_earlier_is_adopted_under_the_current_pepper(smith):
+    minted = KeySmith(PEPPERS.up_to(1)).mint()
+    adopted = smith.adopt(minted.credential)
+    assert (adopted.key_id, adopted.pepper_version) == (minted.key_id, 2)
+    assert smith.verify(minted.credential, make_row(adopted))
+    with pytest.raises(ValueError, match="not a credential"):
+        smith.adopt("mw_nothing")
