@@ -487,7 +487,6 @@ async def answer(keyring_, asked_: Asked):
     )
 
 
-
 async def test_permission_alone_makes_nobody_known(access, directory):
     access.permit(call(), Target(user_id="nobody-yet"), Action.MEMORY_WRITE)
     scope = await access.scope(
