@@ -98,13 +98,15 @@ class Indexer:
         """Follow the outbox. A part that is down is tried again; no task is dropped."""
         await self._rebuild_if_empty()
         while not self._stopped:
+            # Cleared before the look, so that what comes in during it is looked for again.
+            self._woken.clear()
             try:
                 taken = await self.drain_once()
             except GatewayError as err:
                 log.warning("index: a round failed (%s)", type(err).__name__)
                 await self._rest(TROUBLE_SECONDS)
                 continue
-            if taken < BATCH and not self._woken.is_set():
+            if taken < BATCH:
                 self.pending = await self._count()
                 await self._rest(IDLE_SECONDS)
 
@@ -120,7 +122,6 @@ class Indexer:
                 await self._woken.wait()
         except TimeoutError:
             return
-        self._woken.clear()
 
     async def _rebuild_if_empty(self) -> None:
         """Queue every live memory when the index is empty: it is new, or its folder was lost."""
