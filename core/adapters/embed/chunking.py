@@ -21,6 +21,11 @@ _CUTS = (
 """Where a text may be cut, best first; none of them takes a character away."""
 _WHOLE_CHARACTERS_A_TOKEN = 4
 """Longer texts are measured by their parts alone: prose has some 4 characters a token or fewer."""
+_UNITS = re.compile(
+    r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff]|[^\W\d_]{1,3}|\S"
+)
+"""What a tokenizer would hardly cut further: one character of Chinese, Japanese or Korean, three
+letters of a word, one of anything else."""
 
 
 def cut(text: str, most: int, count: Callable[[str], int]) -> list[str]:
@@ -55,3 +60,12 @@ def _fit(text: str, most: int, count: Callable[[str], int], level: int) -> Itera
             held, size = "", 0
         held, size = held + part, size + tokens
     yield from _fit(held or text, most, count, level + 1)
+
+
+def estimated_tokens(text: str) -> int:
+    """Return at least about how many tokens `text` has, for models whose tokenizer is not here.
+
+    English prose comes out some 1.6 times what e5 counts, Chinese 1.5 times: pieces cut by it are
+    shorter than they might be, never longer than the model reads.
+    """
+    return len(_UNITS.findall(text))
