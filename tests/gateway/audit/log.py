@@ -7,7 +7,7 @@ from typing import Any
 
 from core.errors import Unavailable
 from core.event import AuditEvent
-from core.ids import EventId, TenantId, WriterId, new_uuid
+from core.ids import SYSTEM_TENANT, EventId, TenantId, WriterId, new_uuid
 from core.ports import LoggedEvent, SignedEvent
 from core.ports.seal import Checkpoint, SealBatch
 from gateway.audit.writer import Writer
@@ -165,3 +165,8 @@ def committed(writer: Writer, store: FakeSealStore, tenant: TenantId, count: int
         signed = writer.sign(make_event(tenant, count=number, at=at))
         store.add(signed)
         writer.committed(signed)
+
+
+def actions(store: FakeSealStore, tenant: TenantId = SYSTEM_TENANT) -> list[str]:
+    """Return the actions of a tenant's sealed events, in order."""
+    return [row.signed.event.action for row in store.of(tenant)]
