@@ -36,8 +36,8 @@ PERSON_FIELDS = frozenset({"user_id"})
 SCANNER_FAILED = "SCANNER_FAILED"
 HIDDEN_TEXT = "HIDDEN_TEXT"
 
-_MAX_ROUNDS = 4
-"""Redacting can bring a new finding to light; twice in a row is already odd."""
+_MAX_ROUNDS = 16
+"""Redacting can bring a finding to light that was glued to another; a chain longer is refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -285,6 +285,8 @@ def _role(char: str) -> _Role:
         return _Role.INVISIBLE
     if _YOUNG_ONE.match(char):
         return _Role.YOUNG
+    if unicodedata.category(char) == "Cc" and not char.isspace():
+        return _Role.INVISIBLE
     first = unicodedata.normalize("NFKD", char)[0]
     if unicodedata.combining(first) or _COMPOSING_ONE.match(first) or _OVERLAY_ONE.match(first):
         return _Role.EXTENDER

@@ -39,6 +39,7 @@ _NETWORKS = (
 )
 _LEAST, _MOST = 12, 19
 _LEAST_UNSAID = 13
+_PRINTED_GROUP = 4
 _PRINTED = frozenset({(4, 4, 4, 4), (4, 4, 4, 4, 3), (4, 6, 5), (4, 4, 4, 4, 2)})
 _ODD_GROUPS = frozenset({(4, 6, 5), (4, 6, 4), (4, 3, 3, 3), (6, 13), (6, 10), (6, 12), (4, 4, 5)})
 
@@ -60,7 +61,7 @@ def _in_run(text: str, start: int, end: int) -> Iterator[Span]:
     groups = [match.span() for match in _GROUP.finditer(text, start, end)]
     first = 0
     while first < len(groups):
-        taken = _longest(text, groups, first)
+        taken = None if _in_table(groups, first) else _longest(text, groups, first)
         if taken is None:
             first += 1
         else:
@@ -80,28 +81,45 @@ def _longest(text: str, groups: list[tuple[int, int]], first: int) -> tuple[int,
             break
         digits += text[begin:end]
         sizes += (end - begin,)
-        if len(digits) >= _LEAST and _grouped_as_card(sizes):
+        if len(digits) >= _LEAST and _grouped_as_card(sizes, groups, last):
             score = _judge(text, groups[first][0], end, digits, sizes)
             if score:
                 best = (last, score)
     return best
 
 
-def _grouped_as_card(sizes: tuple[int, ...]) -> bool:
-    even = len(set(sizes[:-1])) <= 1 and sizes[-1] <= sizes[0]
-    return even or sizes in _ODD_GROUPS
+def _grouped_as_card(sizes: tuple[int, ...], groups: list[tuple[int, int]], last: int) -> bool:
+    if sizes in _ODD_GROUPS:
+        return True
+    size = sizes[0]
+    if sizes[-1] > size or sizes[:-1] != (size,) * (len(sizes) - 1):
+        return False
+    # Groups smaller than a card's go on and on in a table: as many as there are must be the card.
+    return size >= _PRINTED_GROUP or _size(groups, last + 1) != size
+
+
+def _in_table(groups: list[tuple[int, int]], first: int) -> bool:
+    """Return whether group `first` is small and follows one of its size: no card begins there."""
+    size = _size(groups, first)
+    return size < _PRINTED_GROUP and _size(groups, first - 1) == size
+
+
+def _size(groups: list[tuple[int, int]], at: int) -> int:
+    begin, end = groups[at] if 0 <= at < len(groups) else (0, 0)
+    return end - begin
 
 
 def _judge(text: str, start: int, end: int, digits: str, sizes: tuple[int, ...]) -> float:
-    if not stands_alone(text, start, end, _GLUED):
+    passes = luhn.is_valid(digits) and len(set(digits)) > 1
+    if not (passes or sizes in _PRINTED) or not stands_alone(text, start, end, _GLUED):
         return 0.0
     said = said_around(text, start, end, _SAID, 32)
-    if luhn.is_valid(digits) and len(set(digits)) > 1:
+    if passes:
         if said:
             return 0.9
         known = len(digits) >= _LEAST_UNSAID and _is_issued(digits)
         return 0.8 if known and not is_order_number(text, start, _SAID) else 0.0
-    return 0.5 if said and sizes in _PRINTED and digits[0] != "0" else 0.0
+    return 0.5 if said and digits[0] != "0" else 0.0
 
 
 def _is_issued(digits: str) -> bool:

@@ -150,11 +150,12 @@ def _chinese(text: str) -> Iterator[Span]:
         sizes = tuple(len(group) for group in re.findall(r"[0-9]+", match["number"]))
         if sizes not in _CHINESE_GROUPS and set(sizes) != {1}:
             continue
-        start = match.start()
-        if stands_alone(text, start, match.end(), _GLUED) and not is_order_number(
-            text, start, _SAID
-        ):
-            yield Span(start, match.end())
+        if _is_own_value(text, *match.span()):
+            yield Span(*match.span())
+
+
+def _is_own_value(text: str, start: int, end: int) -> bool:
+    return stands_alone(text, start, end, _GLUED) and not is_order_number(text, start, _SAID)
 
 
 def _in_numerals(text: str) -> Iterator[Span]:
@@ -168,7 +169,7 @@ def _in_numerals(text: str) -> Iterator[Span]:
 def _american(text: str) -> Iterator[Span]:
     for match in _AMERICAN.finditer(text):
         start, end = match.span()
-        if not stands_alone(text, start, end, _GLUED):
+        if not _is_own_value(text, start, end):
             continue
         if match["sign"] == " " and not said_before(text, start, _SAID):
             number = _parsed(match.group(), "US")
@@ -187,8 +188,7 @@ def _national(text: str) -> Iterator[Span]:
                 _digits(match.group()) >= _LEAST_NATIONAL
                 and not _OTHER_FORM.match(match.group().lstrip("("))
                 and not _IN_GROUPS.search(text, max(0, start - 5), start)
-                and stands_alone(text, start, end, _GLUED)
-                and not is_order_number(text, start, _SAID)
+                and _is_own_value(text, start, end)
                 and _is_known(match.group())
             ):
                 yield Span(start, end, 0.85)

@@ -32,6 +32,7 @@ _PROVINCES = frozenset(
     )
     for code in range(first, last + 1)
 )
+_NO_SEPARATORS = str.maketrans("", "", " .·_-")
 _SEPARATOR = r"[ .·_-]{0,2}"
 # A look-ahead, so that a number begins at each group of digits and not only after the last match.
 _LONG = re.compile(rf"(?<![0-9])(?=([1-9](?:{_SEPARATOR}[0-9]){{16}}{_SEPARATOR}[0-9Xx])(?![0-9]))")
@@ -52,7 +53,7 @@ class ResidentIdRecognizer(Recognizer):
     @override
     def find(self, text: str) -> Iterator[Span]:
         for match in _LONG.finditer(text):
-            number = re.sub(r"[^0-9Xx]", "", match[1]).upper()
+            number = match[1].translate(_NO_SEPARATORS).upper()
             if _is_valid(number):
                 yield Span(*match.span(1))
         for match in _SHORT.finditer(text):
