@@ -14,6 +14,8 @@ from collections.abc import Sequence
 
 from core import write as engine
 from core.errors import Conflict, GatewayError
+from core.event import AuditEvent
+from core.ids import EventId, new_uuid
 from core.model import Draft, Receipt, Target
 from core.ports import Claim, Repeated
 from core.scope import Action, Call, Scope
@@ -43,7 +45,7 @@ async def write(
         scope = await gate.access.scope(call, target, action)
         claim = await _claim(gate, scope, once)
         if claim is not None:
-            before = await replayed(scope, claim, gate.store, gate.keyring)
+            before = await _answered_before(gate, scope, claim)
             if before is not None:
                 return before
         promise = None
@@ -64,10 +66,30 @@ async def _claim(gate: Gate, scope: Scope, once: Once | None) -> Claim | None:
 async def _raced(gate: Gate, scope: Scope, claim: Claim | None) -> Receipt:
     """Answer a repeat that lost the race against its twin."""
     if claim is not None:
-        before = await replayed(scope, claim, gate.store, gate.keyring)
+        before = await _answered_before(gate, scope, claim)
         if before is not None:
             return before
     raise Conflict("This Idempotency-Key is in use.")
+
+
+async def _answered_before(gate: Gate, scope: Scope, claim: Claim) -> Receipt | None:
+    """Return the receipt that `claim` was given before, or None when it is new.
+
+    A repeat has no effect, but it reads what is kept: it is a call of its own in the audit log.
+    """
+    before = await replayed(scope, claim, gate.store, gate.keyring)
+    if before is not None:
+        await gate.store.append(
+            AuditEvent.of(
+                scope,
+                event_id=EventId(new_uuid()),
+                at=await gate.store.now(),
+                object=str(before.outcomes[0].id) if len(before.outcomes) == 1 else "memories",
+                outcome="repeated",
+                count=0,
+            )
+        )
+    return before
 
 
 Item = tuple[Target, Draft]

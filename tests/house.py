@@ -221,7 +221,7 @@ class _HouseThread(threading.Thread):
                     on_death=lambda _engine: None,
                 )
             )
-            with mock.patch.object(gateway.app, "otlp_exporter", lambda _endpoint: spans):
+            with mock.patch.object(gateway.app, "otlp_exporter", return_value=spans):
                 opened = await stack.enter_async_context(
                     open_gateway(
                         Connections.embedded(engines),
