@@ -229,6 +229,7 @@ async def open_gateway(
             signer, AnchorFile(connections.anchor),
         )  # fmt: skip
         telemetry.watch_index(lambda: float(indexer.pending))
+        telemetry.watch_audit(lambda: float(len(sealer.broken)))
         mcp = McpFront(gate, version("memwarden"))
         await stack.enter_async_context(mcp.run())
         await stack.enter_async_context(
@@ -240,7 +241,7 @@ async def open_gateway(
             authenticator=Authenticator(directory, smith, keyring),
             failures=failures,
             telemetry=telemetry,
-            readiness=_readiness(store, keyring, index, cache),
+            readiness=_readiness(store, keyring, index, cache, sealer),
             version=version("memwarden"),
             doors=Doors.of(settings.public_url, origins=settings.allowed_origins),
             limits=Limits(
@@ -335,7 +336,11 @@ async def _background(
 
 
 def _readiness(
-    store: PostgresRecord, keyring: KeyringService, index: EdgeIndex, cache: RedisQueryCache
+    store: PostgresRecord,
+    keyring: KeyringService,
+    index: EdgeIndex,
+    cache: RedisQueryCache,
+    sealer: Sealer,
 ) -> Readiness:
     async def postgres() -> None:
         await store.now()
@@ -347,10 +352,15 @@ def _readiness(
         if not await index.ready():
             raise Unavailable
 
+    async def audit() -> None:
+        if sealer.broken:  # somebody changed the log below the gateway: page a person
+            raise Unavailable
+
     return Readiness(
         (
             Dependency(name="postgres", check=postgres),
             Dependency(name="keys", check=keys),
+            Dependency(name="audit", check=audit, required=False),
             Dependency(name="index", check=qdrant, required=False),
             Dependency(name="cache", check=cache.ping, required=False),
         )

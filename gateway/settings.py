@@ -149,7 +149,7 @@ def _refuse_unknown_variables() -> None:
 def _unsafe(settings: Settings) -> list[str]:
     faults = []
     if settings.embedder == "openai" and not settings.embedder_url:
-        faults.append(f"{PREFIX}EMBEDDER_URL: needed by the openai embedder")
+        faults.append(f"{PREFIX}EMBEDDER_URL: needed for this embedder")
     if "*" in settings.allowed_origins or "null" in settings.allowed_origins:
         faults.append(f"{PREFIX}ALLOWED_ORIGINS: name each origin; a wildcard is refused")
     if settings.environment == "production":

@@ -75,6 +75,15 @@ class Telemetry:
         )
         gauge.set_function(pending)
 
+    def watch_audit(self, broken: Callable[[], float]) -> None:
+        """Show how many tenants' audit chains no longer extend what was signed; must stay 0."""
+        gauge = Gauge(
+            "memwarden_audit_broken_chains",
+            "Audit chains that were changed below the gateway",
+            registry=self.registry,
+        )
+        gauge.set_function(broken)
+
     def close(self) -> None:
         """Send what is waiting and stop the exporter."""
         if self._provider is not None:
