@@ -73,11 +73,13 @@ _SILENT = TelemetryConfig(
 class Front(FastAPI):
     """The application, with the document of our own operations."""
 
-    document: Mapping[str, Any]
+    probes: Sequence[Probe] = ()
 
     @override
     def openapi(self) -> dict[str, Any]:
-        return dict(self.document)
+        if self.openapi_schema is None:  # made when somebody asks: it costs a start 50 ms
+            self.openapi_schema = document(OPERATIONS, self.probes, self.version)
+        return self.openapi_schema
 
 
 class Desk:
@@ -232,11 +234,10 @@ def create_app(  # noqa: PLR0913 - the composition root names each part once
             Middleware(Edge, doors=doors or Doors.of(public_url), metrics=metrics),
         ],
     )
-    asked = (*probes(readiness, metrics), *discovery(public_url))
-    app.document = document(OPERATIONS, asked, version)
+    app.probes = (*probes(readiness, metrics), *discovery(public_url))
     for path, methods in _by_path(OPERATIONS).items():
         app.add_route(path, _endpoint(desk, methods), [*methods, "OPTIONS"])
-    for probe in asked:
+    for probe in app.probes:
         app.add_route(probe.path, _named(probe), ["GET"])
     if mcp is not None:
         app.add_route(MCP_PATH, _McpDoor(desk, mcp))  # type: ignore[arg-type]  # an ASGI application is a route as well

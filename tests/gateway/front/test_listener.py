@@ -5,14 +5,12 @@ import contextlib
 import json
 import logging
 import resource
-import socket
 
 import pytest
-import uvicorn
-from typing_extensions import override
 
 from gateway.front.limits import Limits
-from gateway.front.listener import PatientProtocol, listening
+from gateway.front.listener import PatientProtocol
+from tests.fronts.serving import serving
 from tests.gateway.front.conftest import KEY
 
 HEAD = f"Host: localhost\r\nX-API-Key: {KEY}\r\n"
@@ -21,34 +19,6 @@ HEAD = f"Host: localhost\r\nX-API-Key: {KEY}\r\n"
 @pytest.fixture
 def head_seconds(monkeypatch):
     monkeypatch.setattr(PatientProtocol, "head_seconds", 0.2)
-
-
-class Server(uvicorn.Server):
-    """Says when it is up."""
-
-    def __init__(self, config):
-        super().__init__(config)
-        self.up = asyncio.Event()
-
-    @override
-    async def startup(self, sockets=None):
-        await super().startup(sockets)
-        self.up.set()
-
-
-@contextlib.asynccontextmanager
-async def serving(house):
-    """Serve `house` on a free port of loopback; gives the port."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    config = listening(house.app, host="127.0.0.1", port=0, drain_seconds=1)
-    server = Server(config)
-    task = asyncio.create_task(server._serve(sockets=[listener]))
-    try:
-        await server.up.wait()
-        yield listener.getsockname()[1]
-    finally:
-        server.should_exit = True
-        await task
 
 
 async def exchange(port, data, *, close=True, seconds=5):
@@ -79,7 +49,7 @@ def parts(raw):
 
 async def test_a_request_is_answered_and_no_server_is_named(house, caplog):
     caplog.set_level(logging.DEBUG)
-    async with serving(house) as port:
+    async with serving(house.app) as port:
         raw = await exchange(
             port, f"GET /v1/admin/keys HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n".encode()
         )
@@ -91,7 +61,7 @@ async def test_a_request_is_answered_and_no_server_is_named(house, caplog):
 
 
 async def test_head_has_the_headers_of_get_and_no_body(house):
-    async with serving(house) as port:
+    async with serving(house.app) as port:
         raw = await exchange(
             port, f"HEAD /v1/admin/keys HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n".encode()
         )
@@ -112,14 +82,14 @@ async def test_head_has_the_headers_of_get_and_no_body(house):
     ],
 )
 async def test_a_connection_that_waits_for_ever_is_closed(house, head_seconds, start):
-    async with serving(house) as port:
+    async with serving(house.app) as port:
         # It returns because the server hangs up; the client never does.
         await exchange(port, start, close=False)
 
 
 @pytest.mark.requirement("F6")
 async def test_dribbling_a_head_buys_no_time(house, head_seconds):
-    async with serving(house) as port:
+    async with serving(house.app) as port:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         loop = asyncio.get_running_loop()
         started = loop.time()
@@ -140,7 +110,7 @@ async def test_a_slow_answer_is_not_a_slow_head(house, paths, head_seconds):
         return []
 
     paths.answers["admin.keys"] = slow
-    async with serving(house) as port:
+    async with serving(house.app) as port:
         request = f"GET /v1/admin/keys HTTP/1.1\r\n{HEAD}Connection: close\r\n\r\n"
         raw = await exchange(port, request.encode(), close=False)
     assert parts(raw)[0] == 200
@@ -181,7 +151,7 @@ BROKEN = [
 @pytest.mark.requirement("F6")
 @pytest.mark.parametrize("data", BROKEN, ids=range(len(BROKEN)))
 async def test_what_is_not_http_gets_no_5xx_and_no_traceback(house, caplog, data):
-    async with serving(house) as port:
+    async with serving(house.app) as port:
         raw = await exchange(port, data)
         well = await exchange(port, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
     assert parts(well)[0] == 200
@@ -195,7 +165,7 @@ async def test_what_is_not_http_gets_no_5xx_and_no_traceback(house, caplog, data
 async def test_a_body_with_two_lengths_is_refused_and_nothing_after_it_is_read(house):
     smuggled = f"GET /v1/admin/keys HTTP/1.1\r\n{HEAD}\r\n"
     request = f"{CHUNKED}Content-Length: 5\r\n\r\n0\r\n\r\n{smuggled}"
-    async with serving(house) as port:
+    async with serving(house.app) as port:
         raw = await exchange(port, request.encode())
     assert parts(raw)[0] == 422
     assert raw.count(b"HTTP/1.1 ") == 1
@@ -203,7 +173,7 @@ async def test_a_body_with_two_lengths_is_refused_and_nothing_after_it_is_read(h
 
 
 async def test_what_cannot_be_read_gets_a_problem_with_an_id(house):
-    async with serving(house) as port:
+    async with serving(house.app) as port:
         status, headers, body = parts(await exchange(port, b"\x00\r\n\r\n"))
     shown = json.loads(body)
     assert (status, shown["status"], shown["code"]) == (400, 400, "invalid")
@@ -214,7 +184,7 @@ async def test_what_cannot_be_read_gets_a_problem_with_an_id(house):
 @pytest.mark.requirement("F6")
 async def test_a_body_that_stops_midway_is_answered_and_hung_up_on(build):
     house = build(limits=Limits(body_seconds=0.1))
-    async with serving(house) as port:
+    async with serving(house.app) as port:
         request = f"POST /v1/recall HTTP/1.1\r\n{HEAD}Content-Length: 9\r\n\r\n{{"
         raw = await exchange(port, request.encode(), close=False)
     status, headers, body = parts(raw)
@@ -224,7 +194,7 @@ async def test_a_body_that_stops_midway_is_answered_and_hung_up_on(build):
 
 async def test_a_body_somewhat_over_its_bound_still_gets_to_read_its_answer(house):
     size = 3 << 20
-    async with serving(house) as port:
+    async with serving(house.app) as port:
         head = f"POST /v1/recall HTTP/1.1\r\n{HEAD}Content-Length: {size}\r\n\r\n"
         raw = await exchange(port, head.encode() + b"x" * size)
     assert parts(raw)[0] == 413
@@ -234,7 +204,7 @@ async def test_a_body_somewhat_over_its_bound_still_gets_to_read_its_answer(hous
 async def test_large_refused_bodies_do_not_pile_up_in_memory(house):
     size = 8 << 20
     head = f"POST /v1/recall HTTP/1.1\r\n{HEAD}Content-Length: {size}\r\n\r\n"
-    async with serving(house) as port:
+    async with serving(house.app) as port:
         await exchange(port, head.encode() + b"x" * size)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         for _ in range(20):
