@@ -82,7 +82,7 @@ class World:
 @pytest.fixture
 async def world(make_pool: MakePool) -> World:
     """An open record."""
-    pool = await make_pool()
+    pool = await make_pool(wait_seconds=30.0)
     writer = NotedWriter()
     return World(
         pool=pool,

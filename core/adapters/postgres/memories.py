@@ -107,10 +107,10 @@ class Memories:
         self._tally.add(user, namespace, space, texts=-had_words, words=-words)
         self._count(kept, 1)
         one = {**values, "ids": [kept.id], "chunks_before": chunks}
-        row = await self._transaction.burst(
+        *_, revised = await self._transaction.burst(
             [(query(name), one) for name in ("keep_version", "drop_finders", "revise_memory")]
         )
-        return memory_row(only(row))
+        return memory_row(only(revised))
 
     async def _make_room(self, values: Parameters) -> None:
         for expired, *row in await self._transaction.rows(query("said_already"), values):

@@ -4,10 +4,11 @@ Rules this module keeps:
 - `-- name --` opens a query. The comment lines after it say why it is as it is.
 - `{{name}}` stands for another query's text: what several queries share is written once. No value
   ever comes in that way: values are parameters.
+- `[[limit]]` alone is a number in the text, since plans depend on it.
 """
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import LiteralString
 
@@ -42,3 +43,9 @@ def queries() -> dict[str, LiteralString]:
 def query(name: str) -> LiteralString:
     """Return the query called `name`. Raises: KeyError."""
     return queries()[name]
+
+
+@lru_cache(maxsize=512)
+def limited(name: str, limit: int) -> LiteralString:
+    """Return the query called `name` with its limit, at least 0. Raises: KeyError."""
+    return queries()[name].replace("[[limit]]", f"{max(0, limit):d}")

@@ -7,11 +7,13 @@ Rules this module keeps:
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, LiteralString
 from uuid import UUID
 
+from psycopg.rows import TupleRow
+
 from core.adapters.postgres.pool import Parameters, Transaction
-from core.adapters.postgres.queries import query
+from core.adapters.postgres.queries import limited, query
 from core.adapters.postgres.rows import memory_row
 from core.ids import MemoryId
 from core.model import Filter, Page, Row
@@ -36,7 +38,7 @@ class Search:
         """As `MemoryView.find`. Raises: Unavailable."""
         if not memories:
             return []
-        found = await self._rows("find_memories", where, ids=list(memories))
+        found = await self._rows(query("find_memories"), where, ids=list(memories))
         return [memory_row(values) for values in found]
 
     async def lexical(self, terms: Sequence[int], where: Filter, limit: int) -> list[Proposal]:
@@ -44,7 +46,7 @@ class Search:
         asked = sorted(set(terms))
         if not asked:
             return []
-        found = await self._rows("lexical", where, terms=asked, limit=limit)
+        found = await self._rows(limited("lexical", limit), where, terms=asked)
         return [Proposal(id=MemoryId(memory), score=min(1.0, score)) for memory, score in found]
 
     async def recent(self, where: Filter, limit: int) -> list[Proposal]:
@@ -52,21 +54,39 @@ class Search:
 
         The score is the time of creation, in epoch seconds. Raises: Unavailable.
         """
-        found = await self._rows("recent_memories", where, limit=limit)
-        return [Proposal(id=MemoryId(memory), score=score) for memory, score in found]
+        found = await self._in_order(("newest_memories", "newest_shared"), where, limit)
+        waiting = await self._rows(query("waiting_memories"), where)
+        newest = sorted({(time, memory) for time, memory in [*found, *waiting]}, reverse=True)
+        return [Proposal(id=MemoryId(memory), score=time.timestamp()) for time, memory in newest]
 
     async def page(self, where: Filter, after: tuple[datetime, UUID] | None, limit: int) -> Page:
         """As `MemoryView.page`. Raises: Unavailable."""
         time, memory = NEWEST if after is None else after
-        found = await self._rows(
-            "page_of_memories", where, after_time=time, after_id=memory, limit=limit + 1
-        )
-        rows = tuple(memory_row(values) for values in found[:limit])
-        return Page(rows=rows, more=len(found) > limit)
+        names = ("page_of_memories", "page_of_shared")
+        found = await self._in_order(names, where, limit + 1, after_time=time, after_id=memory)
+        rows = sorted(map(memory_row, found), key=lambda row: (row.created_at, row.id))[::-1]
+        return Page(rows=tuple(rows[:limit]), more=len(rows) > limit)
 
-    async def _rows(self, name: str, where: Filter, **values: object) -> list[Any]:
+    async def _in_order(
+        self, names: tuple[str, str], where: Filter, limit: int, **values: object
+    ) -> list[TupleRow]:
+        """Return the first rows of the own memories and, if there are any, of the shared ones."""
         parameters = {**self._scope, **_conditions(where), **values}
-        return await self._transaction.rows(query(name), parameters)
+        asked = names if self._scope["read_members"] else names[:1]
+        _, *found, _ = await self._transaction.burst(
+            [
+                (query("in_order"), {}),
+                *((limited(name, limit), parameters) for name in asked),
+                (query("in_any_order"), {}),
+            ]
+        )
+        return [row for rows in found for row in rows]
+
+    async def _rows(
+        self, statement: LiteralString, where: Filter, **values: object
+    ) -> list[TupleRow]:
+        parameters = {**self._scope, **_conditions(where), **values}
+        return await self._transaction.rows(statement, parameters)
 
 
 def _conditions(where: Filter) -> dict[str, Any]:
