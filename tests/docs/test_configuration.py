@@ -15,7 +15,9 @@ DOCUMENT = Path(__file__).parents[2] / "docs" / "configuration.md"
 
 def test_the_document_lists_exactly_the_settings_with_their_defaults() -> None:
     rows = re.findall(
-        rf"^\| `{PREFIX}(\w+)` \| (?:`([^`]*)`|none) \| (.+) \|$", DOCUMENT.read_text(), re.MULTILINE
+        rf"^\| `{PREFIX}(\w+)` \| (?:`([^`]*)`|none) \| (.+) \|$",
+        DOCUMENT.read_text(),
+        re.MULTILINE,
     )
     wanted = []
     for name, field in Settings.model_fields.items():
