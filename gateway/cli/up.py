@@ -33,10 +33,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger("memwarden")
 
-_BACKLOG = 512
-_HEADER_BYTES = 16 * 1024
-_KEEP_ALIVE_SECONDS = 30
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UpOptions:
@@ -102,17 +98,11 @@ async def _serve(options: UpOptions, settings: Settings) -> None:
             connections = code.app.Connections.embedded(engines)
             async with code.app.open_gateway(connections, settings, own_url=url) as gateway:
                 server = code.uvicorn.Server(
-                    code.uvicorn.Config(
+                    code.listener.listening(
                         gateway.http,
-                        log_config=None,
-                        access_log=False,
-                        server_header=False,
-                        date_header=False,
-                        lifespan="on",
-                        backlog=_BACKLOG,
-                        h11_max_incomplete_event_size=_HEADER_BYTES,
-                        timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-                        timeout_graceful_shutdown=int(settings.drain_seconds),
+                        host=options.host,
+                        port=options.port,
+                        drain_seconds=settings.drain_seconds,
                     )
                 )
                 stop.watch(server, until_eof=options.until_eof)
@@ -136,13 +126,16 @@ async def _serve(options: UpOptions, settings: Settings) -> None:
 @dataclass(frozen=True)
 class _Code:
     app: "types.ModuleType"
+    listener: "types.ModuleType"
     uvicorn: "types.ModuleType"
 
 
 def _load_code() -> _Code:
     """Import what takes seconds to import: some three on one core, most of it Presidio and MCP."""
     return _Code(
-        app=importlib.import_module("gateway.app"), uvicorn=importlib.import_module("uvicorn")
+        app=importlib.import_module("gateway.app"),
+        listener=importlib.import_module("gateway.front.listener"),
+        uvicorn=importlib.import_module("uvicorn"),
     )
 
 

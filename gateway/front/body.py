@@ -15,7 +15,7 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn
 
 from starlette.types import Receive
@@ -162,7 +162,7 @@ def _check(root: dict[str, Json], *, strings: bool) -> None:
         if not isinstance(value, dict | list):
             continue
         if depth > MAX_DEPTH:
-            raise _too_deep(_path(place).partition(".")[0])
+            raise _too_deep(spell_path(list(_names(place))[-1:]))
         values += len(value)
         if values > MAX_VALUES:
             raise TooLarge(f"The body holds more than {MAX_VALUES} values.", field="body")
@@ -175,14 +175,22 @@ def _check(root: dict[str, Json], *, strings: bool) -> None:
             waiting.extend((child, depth + 1, (place, n)) for n, child in enumerate(value))
 
 
+def spell_path(parts: Iterable[object]) -> str:
+    """Return a field's path as errors tell it: `metadata.note`, `tags[0]`; `body` for the root."""
+    spelled = "".join(
+        f"[{part}]" if isinstance(part, int) else f".{field_name(part)}" for part in parts
+    )
+    return spelled.removeprefix(".") or "body"
+
+
 def _path(place: _Place) -> str:
-    return ".".join(reversed([str(name) for name in _names(place)])) or "body"
+    return spell_path(reversed(list(_names(place))))
 
 
 def _names(place: _Place) -> Iterator[str | int]:
     while place:
         if len(place) > 1:
-            yield place[1] if isinstance(place[1], int) else field_name(place[1])
+            yield place[1]
         place = place[0]
 
 

@@ -27,7 +27,7 @@ HEAD_SECONDS = 10.0
 """From the first byte of a request until its last header, however it dribbles."""
 IDLE_SECONDS = 30
 """A kept connection without a request."""
-HEAD_BYTES = 32 * KIB
+HEAD_BYTES = 16 * KIB
 BACKLOG = 512
 
 

@@ -30,7 +30,7 @@ from typing_extensions import override
 
 from core.errors import FieldFault, Invalid, NamesInvalid, TooLarge
 from core.model import Json
-from gateway.front.body import field_name
+from gateway.front.body import spell_path
 from gateway.guard.identifiers import MAX_LENGTH
 from gateway.guard.normalise import is_blank
 
@@ -158,16 +158,16 @@ _BOUNDS: Mapping[str, tuple[str, str]] = {
 
 def _fault(error: ErrorDetails) -> FieldFault:
     kind, context = error["type"], error.get("ctx", {})
-    parts = [str(part) if isinstance(part, int) else field_name(part) for part in error["loc"]]
+    parts = error["loc"]
     if kind.startswith(OURS):
         if "key" in context:
-            parts.append(context["key"])
-        return FieldFault(field=".".join(parts) or "body", message=context["message"])
+            parts = (*parts, context["key"])
+        return FieldFault(field=spell_path(parts), message=context["message"])
     message = _SENTENCES.get(kind, "This is not valid.")
     if kind in _BOUNDS:
         name, sentence = _BOUNDS[kind]
         message = sentence.format(context[name])
-    return FieldFault(field=".".join(parts) or "body", message=message)
+    return FieldFault(field=spell_path(parts), message=message)
 
 
 def _is_size(error: ErrorDetails) -> bool:
