@@ -9,7 +9,7 @@ Rules this module keeps:
 - It serves one request at a time. Edge holds the interpreter while it works, which is why it has a
   process of its own; the gateway must never wait for it inside its own loop.
 - Every call that reads or changes points names one tenant and one owner, or is refused.
-- It flushes and compacts only while nobody asks.
+- It compacts only while nobody asks, and flushes then too unless very much has changed.
 - It says what failed by name and never what it was asked.
 """
 
@@ -34,9 +34,14 @@ _EX_SOFTWARE = 70
 _EX_TEMPFAIL = 75
 # sysexits.h
 _TEND_EVERY_SECONDS = 1.0
-_QUIET_TO_FLUSH_SECONDS = 0.5
-_MOST_UNFLUSHED = 5000
-_QUIET_TO_COMPACT_SECONDS = 30.0
+_QUIET_TO_FLUSH_SECONDS = 30.0
+_MOST_UNFLUSHED = 20_000
+"""Updates that a start after `kill -9` may have to read again from Edge's log; some 60 µs each."""
+_QUIET_TO_COMPACT_SECONDS = 60.0
+_LONGEST_UNCOMPACTED_SECONDS = 3600.0
+"""A process that is never left alone for a minute compacts after this, in the first short pause."""
+_PAUSE_SECONDS = 0.2
+_PROBES = frozenset({"ping", "info"})
 _LONGEST_END_SECONDS = 2.0
 _BACKLOG = 64
 
@@ -46,7 +51,7 @@ class Service:
 
     def __init__(self, shards: Shards) -> None:
         self._shards = shards
-        self._last_request = time.monotonic()
+        self._last_request = self._last_compaction = time.monotonic()
         self._serving: dict[asyncio.StreamWriter, asyncio.Task[None] | None] = {}
         self._operations: dict[str, Callable[[Frame], object]] = {
             "ping": lambda _: True,
@@ -83,9 +88,11 @@ class Service:
 
     def answer(self, ask: Frame) -> Frame:
         """Return the reply to one request."""
-        self._last_request = time.monotonic()
         try:
-            return {"ok": self._operations[ask["op"]](ask)}
+            operation = self._operations[ask["op"]]
+            if ask["op"] not in _PROBES:
+                self._last_request = time.monotonic()
+            return {"ok": operation(ask)}
         except (KeyError, TypeError, Malformed):
             return {"fault": "malformed"}
         except Exception as err:  # noqa: BLE001 - the driver raises nothing narrower
@@ -101,11 +108,19 @@ class Service:
         """Flush and compact, for ever, while nobody asks."""
         while True:
             await asyncio.sleep(_TEND_EVERY_SECONDS)
-            quiet = time.monotonic() - self._last_request
-            if quiet > _QUIET_TO_FLUSH_SECONDS or self._shards.dirty > _MOST_UNFLUSHED:
-                self._shards.flush()
-            if quiet > _QUIET_TO_COMPACT_SECONDS:
-                self._shards.compact()
+            try:
+                self._tend_once(time.monotonic())
+            except Exception as err:  # noqa: BLE001 - such as a full disk; tried again
+                _LOG.warning("tending failed: %s", type(err).__name__)
+
+    def _tend_once(self, now: float) -> None:
+        quiet = now - self._last_request
+        if quiet > _QUIET_TO_FLUSH_SECONDS or self._shards.dirty > _MOST_UNFLUSHED:
+            self._shards.flush()
+        overdue = now - self._last_compaction > _LONGEST_UNCOMPACTED_SECONDS
+        if quiet > (_PAUSE_SECONDS if overdue else _QUIET_TO_COMPACT_SECONDS):
+            self._shards.compact()
+            self._last_compaction = now
 
     def _info(self, _: Frame) -> Frame:
         return {"empty": self._shards.points() == 0, "made_anew": self._shards.made_anew}
