@@ -42,13 +42,20 @@ class Lane(Generic[T]):
         self._jobs: queue.PriorityQueue[_Job[T]] = queue.PriorityQueue(most_waiting)
         self._arrivals = itertools.count()
         self._thread = threading.Thread(target=self._work, name=name, daemon=True)
-        self._begun = threading.Lock()
+        self._beginning = threading.Lock()
+        self._begun = self._closed = False
 
     async def run(self, rank: int, job: Callable[[], T]) -> T:
-        """Return what `job` returns, once it is its turn. Raises: Unavailable (too many wait)."""
-        with self._begun:
-            if not self._thread.is_alive():
+        """Return what `job` returns, once it is its turn.
+
+        Raises: Unavailable (too many wait, or the lane is closed), and what `job` raises.
+        """
+        with self._beginning:
+            if self._closed:
+                raise Unavailable
+            if not self._begun:
                 self._thread.start()
+                self._begun = True
         future: Future[T] = Future()
         try:
             self._jobs.put_nowait((rank, next(self._arrivals), job, future))
@@ -58,7 +65,10 @@ class Lane(Generic[T]):
 
     def close(self) -> None:
         """Let the thread end after what waits already."""
-        if self._thread.is_alive():
+        with self._beginning:
+            ending = self._begun and not self._closed
+            self._closed = True
+        if ending:
             self._jobs.put((_LAST, next(self._arrivals), None, Future()))
 
     def _work(self) -> None:
