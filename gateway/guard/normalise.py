@@ -299,7 +299,9 @@ def _fold_cluster(cluster: str) -> str:
     if not cluster or _YOUNG_ONE.match(cluster):
         # A young base takes its marks along as they are.
         return cluster
-    composed = unicodedata.normalize("NFKC", cluster)
+    # Struck-over marks go first: one would keep what stands around it from composing.
+    bare = _OVERLAY_ONE.sub("", cluster)
+    composed = unicodedata.normalize("NFKC", bare)
     folded = "".join(_fold_char(char) for char in composed)
     if folded[:1].isdigit() and len(folded) > 1:
         # A digit with marks is a digit dressed up; no language writes one.

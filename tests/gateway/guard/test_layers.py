@@ -81,8 +81,11 @@ def test_a_layer_inside_a_layer_maps_to_the_original():
     assert text[start:end].startswith(inner[:20])
 
 
-def test_escapes_keep_their_neighbours_and_map_exactly():
-    text = "mail rosa%40harbour.example today"
+@pytest.mark.parametrize(
+    "text",
+    ["mail rosa%40harbour.example today", "ｍａｉｌ：邮箱rosa%40harbour.example，１２ ﬁne"],
+)
+def test_escapes_keep_their_neighbours_and_map_exactly(text):
     (layer,) = normalise(text).decoded
     at = layer.text.index("rosa@harbour.example")
     start, end = layer.span(at, at + len("rosa@harbour.example"))

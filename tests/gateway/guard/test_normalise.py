@@ -88,7 +88,8 @@ def test_the_map_covers_the_original_in_order(text):
 def test_what_is_neither_dropped_nor_folded_is_nfkc(text):
     seen = "".join(char for char in text if not subject._INVISIBLE_ONE.match(char))
     composed = unicodedata.normalize("NFKC", seen)
-    if all(subject._fold_cluster(char) == char for char in composed):
+    digits = any(char.isdigit() for char in composed)  # they lose their marks
+    if not digits and all(subject._fold_cluster(char) == char for char in composed):
         assert fold(seen).text == composed
 
 
@@ -102,6 +103,7 @@ def test_what_is_neither_dropped_nor_folded_is_nfkc(text):
         ("𝟏𝟐𝟑 ¹²³", "123 123"),
         ("1\u0336 2\u0301", "1 2"),
         ("p\u0336a\u0336s\u0336s", "pass"),
+        ("가\u0336\u11a8", "각"),
         ("p\u200ba\u00ads\u2060s", "pass"),
         ("a\u3164b\uffa0c\u115fd\u1160e\u2800f", "abcdef"),
         ("\x1b[31mred\x1b[0m \x1b]8;;http://x\x07link", "red link"),
