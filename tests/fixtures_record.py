@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 
@@ -34,7 +35,7 @@ async def make_pool(database: Callable[[str], str]) -> AsyncIterator[MakePool]:
     """Open pools of a role, closed when the test ends."""
     pools: list[Pool] = []
 
-    async def make(role: str = "memwarden_app", **settings: object) -> Pool:
+    async def make(role: str = "memwarden_app", **settings: Any) -> Pool:
         pool = Pool(database(role), name="tests", **settings)
         pools.append(pool)
         await pool.open()

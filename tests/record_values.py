@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import count
+from typing import Any
 from uuid import UUID
 
 from core.event import AuditEvent
@@ -96,7 +97,7 @@ class Person:
     def writing(self) -> Scope:
         return self.scope(Action.MEMORY_WRITE)
 
-    def kept(self, text: str = "likes tea", **others: object) -> Kept:
+    def kept(self, text: str = "likes tea", **others: Any) -> Kept:
         return kept(text, namespace=self.namespace, **others)
 
 

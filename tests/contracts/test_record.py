@@ -2,6 +2,7 @@
 
 import asyncio
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -217,11 +218,15 @@ async def test_what_is_forgotten_is_gone_with_its_history_and_can_be_said_again(
 async def test_a_block_that_fails_leaves_nothing(world):
     person = await world.person()
     memory = person.kept()
-    with pytest.raises(ZeroDivisionError):
+
+    async def fail():
         async with world.record.view(person.writing) as view:
             await view.insert(memory)
             await view.record(event_of(person.writing, view.now))
             raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail()
     async with world.record.view(person.reading) as view:
         with pytest.raises(NotFound):
             await view.get(memory.id)
@@ -229,7 +234,7 @@ async def test_a_block_that_fails_leaves_nothing(world):
     assert set(world.writer.kept).isdisjoint(world.writer.missing)
 
 
-FILTERS = {
+FILTERS: dict[str, tuple[Filter, dict[str, Any]]] = {
     "layer": (Filter(layers=frozenset({Layer.EPISODIC})), {"layer": Layer.EPISODIC}),
     "kind": (Filter(kinds=frozenset({Kind.EVENT})), {"kind": Kind.EVENT}),
     "any tag": (Filter(tags=(blind("x"), blind("y"))), {"tags": (blind("x"),)}),
@@ -259,7 +264,7 @@ async def test_a_condition_holds_on_every_path(world, name):
             "recent": [one.id for one in await view.recent(where, 3)],
             "page": [row.id for row in (await view.page(where, None, 3)).rows],
         }
-    assert found == dict.fromkeys(("find", "lexical", "recent", "page"), [wanted.id])
+    assert found == {path: [wanted.id] for path in ("find", "lexical", "recent", "page")}
 
 
 async def test_times_of_creation_are_half_open(world):

@@ -18,7 +18,7 @@ from psycopg import sql
 
 from core.adapters.postgres import idempotency
 from core.adapters.postgres.journal import Journal
-from core.adapters.postgres.pool import Transaction, only
+from core.adapters.postgres.pool import LIMITS, Transaction, only
 from core.adapters.postgres.queries import query
 from core.adapters.postgres.rows import key_row, logged_event
 from core.adapters.postgres.search import NEWEST
@@ -187,11 +187,14 @@ class PostgresAdminView:
     async def _inside(
         self, tenant: TenantId, *, action: str, unhurried: bool = False
     ) -> AsyncIterator[None]:
-        """Act inside one tenant for the block; an error ends the transaction anyhow."""
+        """Act inside one tenant for the block, and only for the block."""
         limits = {"statement_timeout": "0"} if unhurried else {}
         await self._transaction.set({"app.tenant": str(tenant), "app.action": action, **limits})
-        yield
-        await self._transaction.set(admin_settings(self._scope))
+        try:
+            yield
+        finally:
+            if not self._transaction.failed:  # a failed one can do nothing any more
+                await self._transaction.set({**LIMITS, **admin_settings(self._scope)})
 
     async def _key(self, name: str, /, **values: object) -> KeyRow:
         found = await self._rows(name, tenant=self._tenant, **values)

@@ -19,7 +19,7 @@ from core.adapters.postgres.rows import key_row
 from core.adapters.postgres.walls import admin_settings, tenant_settings
 from core.errors import NotFound, Unavailable
 from core.ids import KeyId, NamespaceId, TenantId, UserId, new_uuid
-from core.ports import AdminView, AuditWriter, KeyRow, Resolved
+from core.ports import AuditWriter, KeyRow, Resolved
 from core.scope import OperatorScope, TenantScope
 
 
@@ -101,7 +101,7 @@ class PostgresDirectory:
         return {NamespaceId(one): bytes(name) for one, name in found}
 
     @asynccontextmanager
-    async def admin(self, scope: TenantScope | OperatorScope) -> AsyncIterator[AdminView]:
+    async def admin(self, scope: TenantScope | OperatorScope) -> AsyncIterator[PostgresAdminView]:
         """Open one transaction of administration. Raises: Unavailable."""
         async with journaled(self._pool, admin_settings(scope), self._writer) as opened:
             transaction, journal = opened

@@ -37,17 +37,19 @@ Connection = AsyncConnection[TupleRow]
 _SETTING = re.compile(r"[a-z_.]+")
 _VALUE = re.compile(r"[A-Za-z0-9_{},-]*")
 
-_LIMITS = {
+LIMITS = {
     "statement_timeout": "5000",
     "lock_timeout": "3000",
     "idle_in_transaction_session_timeout": "15000",
-    # Every query here has an index to walk, whatever the planner makes of a table it has not counted
-    # yet; none is long enough to compile; and under two walls planning costs more than running.
+    # Every query here has an index to walk, whatever the planner makes of a table it has not
+    # counted yet; none is long enough to compile; and under two walls planning costs more than
+    # running.
     "enable_seqscan": "off",
     "enable_bitmapscan": "off",
     "jit": "off",
     "plan_cache_mode": "force_generic_plan",
 }
+"""What every transaction is given besides what its scope allows."""
 
 
 class Transaction:
@@ -55,13 +57,14 @@ class Transaction:
 
     Attributes:
         now: the database's time, the same until the end.
+        failed: something went wrong in it, so it will not commit.
     """
 
     def __init__(self, connection: Connection, now: datetime) -> None:
         self.now = now
         self._connection = connection
         self._later: list[Statement] = []
-        self._failed = False
+        self.failed = False
 
     async def rows(
         self, statement: LiteralString | sql.Composed, parameters: Parameters
@@ -72,13 +75,13 @@ class Transaction:
             Conflict: a unique key is taken.
             Unavailable: anything else went wrong.
         """
-        if self._failed:
+        if self.failed:
             raise Unavailable
-        self._failed = True  # until it has answered: a cancellation counts as a failure
+        self.failed = True  # until it has answered: a cancellation counts as a failure
         with quiet():
             cursor = await self._connection.execute(statement, parameters, binary=True)
             found = await cursor.fetchall() if cursor.description is not None else []
-        self._failed = False
+        self.failed = False
         return found
 
     async def burst(self, statements: Sequence[Statement]) -> list[list[TupleRow]]:
@@ -86,9 +89,9 @@ class Transaction:
 
         Raises: as `rows`; those after a failure have no effect.
         """
-        if self._failed:
+        if self.failed:
             raise Unavailable
-        self._failed = True
+        self.failed = True
         with quiet():
             async with self._connection.pipeline():
                 cursors = [
@@ -99,7 +102,7 @@ class Transaction:
                 await cursor.fetchall() if cursor.description is not None else []
                 for cursor in cursors
             ]
-        self._failed = False
+        self.failed = False
         return found
 
     def later(self, statement: LiteralString, parameters: Parameters) -> None:
@@ -112,7 +115,7 @@ class Transaction:
 
     async def commit(self) -> None:
         """Run what was left for later, and commit: one round trip. Raises: Unavailable."""
-        if self._failed:
+        if self.failed:
             raise Unavailable
         with quiet():
             if not self._later:
@@ -191,7 +194,7 @@ class Pool:
         Raises:
             Unavailable: no connection, no answer, or no commit.
         """
-        connection, transaction = await self._begin({**_LIMITS, **settings})
+        connection, transaction = await self._begin({**LIMITS, **settings})
         try:
             yield transaction
             await transaction.commit()

@@ -15,7 +15,7 @@ from core.adapters.postgres.pool import Pool
 from core.adapters.postgres.view import PostgresView
 from core.adapters.postgres.walls import scope_settings, tenant_of, tenant_settings
 from core.event import AuditEvent
-from core.ports import AuditWriter, Claim, MemoryView, Reply
+from core.ports import AuditWriter, Claim, Reply
 from core.scope import AnyScope, Scope
 
 
@@ -32,7 +32,7 @@ class PostgresRecord:
         self._writer = writer
 
     @asynccontextmanager
-    async def view(self, scope: Scope) -> AsyncIterator[MemoryView]:
+    async def view(self, scope: Scope) -> AsyncIterator[PostgresView]:
         """Open one transaction that sees exactly what `scope` allows. Raises: Unavailable."""
         async with journaled(self._pool, scope_settings(scope), self._writer) as opened:
             transaction, journal = opened
