@@ -176,7 +176,13 @@ def _check_spec(gate: Gate, spec: KeySpec) -> None:
     if spec.namespaces == () or spec.users == frozenset():
         field = "namespaces" if spec.namespaces == () else "users"
         raise Invalid("An empty list allows nothing; name some or use *.", field=field)
-    gate.guard.check({"name": spec.name, "namespace": list(spec.namespaces or ())})
+    gate.guard.check(
+        {
+            "name": spec.name,
+            "namespace": list(spec.namespaces or ()),
+            "user_id": sorted(spec.users or ()),
+        }
+    )
 
 
 async def keys(gate: Gate, call: Call) -> list[KeyInfo]:

@@ -25,6 +25,7 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 
 import gateway.app
 from gateway.app import Connections, Gateway, open_gateway
+from gateway.cli.up import OURS
 from gateway.embedded.engines import EmbeddedEngines
 from gateway.embedded.places import Places
 from gateway.settings import load
@@ -213,6 +214,8 @@ class _HouseThread(threading.Thread):
         async with contextlib.AsyncExitStack() as stack:
             root.addHandler(notes)
             stack.callback(root.removeHandler, notes)
+            for name in OURS:  # everything that an operator could ask to see
+                logging.getLogger(name).setLevel(logging.DEBUG)
             engines = await stack.enter_async_context(
                 EmbeddedEngines.start(
                     self._folder / "data",

@@ -27,8 +27,8 @@ from gateway.guard.rules import Action, KindRule, PiiPolicy, SecretRules
 from gateway.guard.scan import ScanFailed
 from gateway.guard.secrets import SecretFinding, find_secrets
 
-IDENTIFIER_FIELDS = frozenset({"namespace", "session_id", "space", "tags", "task"})
-"""Fields that are looked up by a keyed hash."""
+IDENTIFIER_FIELDS = frozenset({"name", "namespace", "session_id", "space", "tags", "task"})
+"""Fields that name a thing, most of them looked up by a keyed hash."""
 
 PERSON_FIELDS = frozenset({"user_id"})
 """Fields that name a person on purpose: searched for secrets only."""

@@ -1,0 +1,164 @@
+"""A personal datum and a secret in every text of every writing route and tool: none is kept."""
+
+import json
+import secrets
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from core.ids import RecallId, TenantId, UserId
+from core.model import Owner
+from core.ports import Place
+from tests.attacks.asks import Stage, ask_of, succeeded
+from tests.attacks.positions import ITEMS, writing
+from tests.house import House, key_body
+from tests.live.gateways import Agent
+from tests.live.test_canaries import found_on_disk
+
+ALPHABET = "ABCDEFGHIJKLMNOPQRSTUVWXYZ234567"
+
+
+def datum() -> tuple[str, str]:
+    """Return an address that is nobody's, and the word in it to look for."""
+    word = f"zq{secrets.token_hex(6)}"  # all begin alike, which makes looking for them fast
+    return f"{word}@example.org", word
+
+
+def secret() -> tuple[str, str]:
+    """Return a made-up cloud key, and what to look for."""
+    key = "AKIAZQ" + "".join(secrets.choice(ALPHABET) for _ in range(14))
+    return key, key[4:]
+
+
+@pytest.fixture(scope="module")
+def stage(house: House) -> Stage:
+    """Everything a sample needs, by a key that may use any namespace: names are judged too."""
+    made = Stage.of(house)
+    body = key_body(namespaces=["*"])
+    key = made.admin.call("POST", "/v1/admin/keys", json=body).json()["key"]
+    made.agent = Agent(house.http, key, made.agent.tenant, "alice")
+    return made
+
+
+def send(stage: Stage, name: str, fields: dict[str, Any]) -> httpx.Response:
+    if name in ITEMS:
+        item = {"content": f"one of several {secrets.token_hex(4)}", "user_id": "alice"}
+        return ask_of(stage, name, json={"items": [item | fields]})
+    whole = {"content": f"something {secrets.token_hex(4)}"} if "content" in fields else {}
+    return ask_of(stage, name, json=whole | fields)
+
+
+def plant(
+    stage: Stage, make: Callable[[], tuple[str, str]]
+) -> tuple[dict[str, str], dict[str, httpx.Response]]:
+    """Send one canary to each place; returns word -> place, and place -> reply."""
+    words: dict[str, str] = {}
+    replies: dict[str, httpx.Response] = {}
+    for number, (name, place, _) in enumerate(writing("")):
+        text, word = make()
+        fields = next(fields for at, (_, _, fields) in enumerate(writing(text)) if at == number)
+        words[word] = f"{name} {place}"
+        replies[f"{name} {place}"] = send(stage, name, fields)
+    return words, replies
+
+
+def kept(stage: Stage) -> str:
+    """Everything of the tenant that can be read back, opened, but for who people are."""
+    shown: list[Any] = []
+    for user in ("alice",):
+        agent = Agent(stage.house.http, stage.agent.key, stage.agent.tenant, user)
+        for memory in agent.listed(limit=200):
+            path = f"/v1/memories/{memory['id']}/versions"
+            shown += agent.call("GET", path, params=agent.about()).json()["items"]
+    shown += [
+        key | {"users": []} for key in stage.admin.call("GET", "/v1/admin/keys").json()["items"]
+    ]
+    shown.append(
+        stage.house.operator.call("GET", "/v1/admin/tenants", params={"limit": 200}).json()
+    )
+    return json.dumps(shown, ensure_ascii=False)
+
+
+def found(words: dict[str, str], text: str) -> list[str]:
+    return [place for word, place in words.items() if word in text]
+
+
+NAMES_A_PERSON = ("user_id", "users[]")
+"""Where a person is named on purpose: kept as a keyed hash, or sealed for the administrator."""
+
+NOWHERE = ("change_memory user_id", "memory_update user_id", "space")
+"""A change of nobody that is known, and a space that is not there: found missing at once."""
+
+
+@pytest.mark.requirement("D4")
+def test_a_personal_datum_anywhere_is_transformed_or_refused(house: House, stage: Stage) -> None:
+    embedded_before = len(house.embedder.seen)
+    words, replies = plant(stage, datum)
+    assert len(words) >= 20
+    accepted = {place: reply for place, reply in replies.items() if succeeded(reply)}
+    refused = {place: reply for place, reply in replies.items() if place not in accepted}
+    for place, reply in accepted.items():
+        if not place.endswith(NAMES_A_PERSON):
+            assert '"EMAIL_ADDRESS"' in reply.text, (place, reply.text)
+    for place, reply in refused.items():
+        if not place.endswith(NOWHERE):
+            assert "EMAIL_ADDRESS" in reply.text, (place, reply.text)
+    assert found(words, "".join(reply.text for reply in refused.values())) == []
+    assert found(words, kept(stage)) == []
+    assert found(words, "\n".join(house.embedder.seen[embedded_before:])) == []
+    house.indexed()
+    assert found_on_disk(house.folder / "data", list(words)) == []
+
+
+@pytest.mark.requirement("D4")
+def test_a_secret_anywhere_refuses_the_call(house: House, stage: Stage) -> None:
+    embedded_before = len(house.embedder.seen)
+    before = kept(stage)
+    words, replies = plant(stage, secret)
+    assert len(words) >= 20
+    for place, reply in replies.items():
+        assert not succeeded(reply), place
+        if not place.endswith(NOWHERE):
+            assert "SECRET.CLOUD_KEY" in reply.text or "cloud key" in reply.text, (
+                place,
+                reply.text,
+            )
+    assert found(words, "".join(reply.text for reply in replies.values())) == []
+    assert kept(stage) == before
+    assert house.embedder.seen[embedded_before:] == []
+    assert found_on_disk(house.folder / "data", list(words)) == []
+
+
+@pytest.mark.requirement("D4")
+@pytest.mark.parametrize("make", [datum, secret], ids=["datum", "secret"])
+def test_a_question_is_cleaned_before_it_is_embedded_or_recorded(
+    house: House, stage: Stage, make: Callable[[], tuple[str, str]]
+) -> None:
+    text, word = make()
+    reply = ask_of(stage, "recall", json={"query": f"whose is {text} then"})
+    assert reply.status_code == 200, reply.text
+    over_mcp = ask_of(stage, "memory_search", json={"query": f"whose is {text} then"})
+    assert succeeded(over_mcp)
+    assert not any(word in seen for seen in house.embedder.seen)
+    with house.below("recalls") as connection:
+        rows = connection.execute(
+            "SELECT id, user_id, sealed FROM recalls WHERE tenant = %s", [stage.agent.tenant]
+        ).fetchall()
+    opened = [house.run(opened_recall(house, stage.agent.tenant, *row)) for row in rows]
+    asked = [record["query"] for record in opened]
+    assert sum("whose is" in query for query in asked) >= 2
+    assert not any(word in query for query in asked)
+
+
+async def opened_recall(
+    house: House, tenant: str, recall: RecallId, user: UserId, sealed: bytes
+) -> dict[str, Any]:
+    owner = Owner(tenant=TenantId(type(recall)(tenant)), id=user)
+    keys = await house.gateway.gate.keyring.owner(owner)
+    assert keys is not None
+    data: dict[str, Any] = json.loads(
+        keys.open(Place(record=recall, version=1, field="recall"), sealed)
+    )
+    return data
