@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Self
 
 from core.errors import Invalid
-from core.ids import MemoryId, NamespaceId, SpaceId
+from core.ids import MemoryId, NamespaceId
 from core.model import (
     Change,
     Details,
@@ -22,42 +22,18 @@ from core.model import (
     Kept,
     Kind,
     Layer,
-    Persistence,
     Row,
     Sensitivity,
+    Standing,
     State,
     Trust,
 )
 from core.ports import OwnerKeys, Place, Tokenizer, Vectors
-from core.scope import SourceKind
 
 SENSITIVE_LIFE = timedelta(hours=24)
 """What a policy let through although it is sensitive is gone after this, at the latest."""
 WORKING_LIFE = timedelta(minutes=30)
 """Working memory matters for minutes; a caller may ask for less."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
-    """Everything of one version that is not text. Fields as in `core.model.Kept`."""
-
-    id: MemoryId
-    version: int
-    namespace: NamespaceId
-    space: SpaceId | None
-    layer: Layer
-    kind: Kind
-    state: State
-    importance: float
-    confidence: float
-    persistence: Persistence
-    sensitivity: Sensitivity
-    trust: Trust
-    source_kind: SourceKind
-    outcome: str | None
-    occurred_at: datetime | None
-    expires_at: datetime | None
-    until_session_end: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -234,8 +234,31 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
-    """One memory as the record keeps it: sealed texts, keyed look-up values, clear numbers.
+class Standing:
+    """Everything of one version of a memory that is not text: ids, enums, numbers and times."""
+
+    id: MemoryId
+    version: int
+    namespace: NamespaceId
+    space: SpaceId | None
+    layer: Layer
+    kind: Kind
+    state: State
+    importance: float
+    confidence: float
+    persistence: Persistence
+    sensitivity: Sensitivity
+    trust: Trust
+    source_kind: SourceKind
+    outcome: str | None
+    occurred_at: datetime | None
+    expires_at: datetime | None
+    until_session_end: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kept(Standing):
+    """One version as the record keeps it: sealed texts, keyed look-up values, clear numbers.
 
     Args:
         content, details: envelopes.
@@ -249,23 +272,6 @@ class Kept:
         embedder: name of the model that made `vectors`.
     """
 
-    id: MemoryId
-    version: int
-    namespace: NamespaceId
-    space: SpaceId | None
-    layer: Layer
-    kind: Kind
-    state: State
-    importance: float
-    confidence: float
-    persistence: Persistence
-    sensitivity: Sensitivity
-    trust: Trust
-    source_kind: SourceKind
-    outcome: str | None
-    occurred_at: datetime | None
-    expires_at: datetime | None
-    until_session_end: bool
     session: bytes | None
     tags: tuple[bytes, ...]
     digest: bytes
@@ -278,29 +284,12 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
-    """One memory as read from the record, still sealed. Fields as in `Kept`."""
+class Row(Standing):
+    """One version as read from the record, still sealed."""
 
-    id: MemoryId
-    version: int
     user: UserId
-    namespace: NamespaceId
-    space: SpaceId | None
-    layer: Layer
-    kind: Kind
-    state: State
-    importance: float
-    confidence: float
-    persistence: Persistence
-    sensitivity: Sensitivity
-    trust: Trust
-    source_kind: SourceKind
-    outcome: str | None
-    occurred_at: datetime | None
     valid_from: datetime | None
     valid_until: datetime | None
-    expires_at: datetime | None
-    until_session_end: bool
     created_at: datetime
     updated_at: datetime
     last_used_at: datetime | None

@@ -30,6 +30,7 @@ from core.model import (
     Receipt,
     Row,
     Sensitivity,
+    Standing,
     Status,
 )
 from core.ports import Claim, MemoryView, OwnerKeys, Place, Reply, Vectors, WriteStages
@@ -98,7 +99,7 @@ async def _vectors(text: str, stages: WriteStages) -> Vectors | None:
 
 async def _keep(
     view: MemoryView,
-    standing: keeping.Standing,
+    standing: Standing,
     texts: keeping.Texts,
     keys: OwnerKeys,
     embedder: str,

@@ -80,7 +80,7 @@ def mcp(
 @app.command()
 def version() -> None:
     """Print the version."""
-    from importlib.metadata import version as installed  # noqa: PLC0415
+    from importlib.metadata import version as installed  # noqa: PLC0415 - rarely asked for
 
     typer.echo(installed("memwarden"))
 
