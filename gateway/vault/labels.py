@@ -129,7 +129,6 @@ class ServiceKey(StrEnum):
 
     AUDIT_WRITER = "audit-writer"
     AUDIT_CHECKPOINT = "audit-checkpoint"
-    CURSOR = "cursor"
 
 
 PEPPER = "pepper"
