@@ -11,7 +11,7 @@ Rules this module keeps:
 Not decoded here: ROT13. It leaves digits as they are, and no key or address survives it; the screen
 for instructions, which it can hide, decodes it for itself.
 
-Source: REQUIREMENTS A.4b, A7.
+Source: CWE-174 (double decoding), CWE-409 (decompression bound).
 """
 
 import base64

@@ -10,7 +10,7 @@ Rules this module keeps:
 - A scanner that fails or runs out of time refuses the request, as `SCANNER_FAILED`.
 - A refusal names kinds and fields; no text leaves but in the fields themselves.
 
-Source: REQUIREMENTS A.4b, D4.
+Source: requirement D4.
 """
 
 from collections.abc import Callable, Mapping

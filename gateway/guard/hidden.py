@@ -6,7 +6,7 @@ Rules this module keeps:
   joiners between letters of Persian or Hindi, one variation selector after a character.
 - The finding covers the original code points from the first hidden symbol to the last.
 
-Source: REQUIREMENTS A.4b, A8.
+Source: UTS #51 (emoji and tag sequences), UTS #37 (variation sequences).
 """
 
 import re

@@ -9,7 +9,7 @@ Rules this module keeps:
 Personal data in an identifier is judged by the guard, which rejects it: a look-up value is hashed,
 and a masked one would find nothing.
 
-Source: REQUIREMENTS C2, C3.
+Source: requirements C2, C3; UTS #36 (visual spoofing).
 """
 
 from core.errors import Invalid

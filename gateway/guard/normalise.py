@@ -12,7 +12,7 @@ Rules this module keeps:
 - Lone surrogates and U+0000 are refused: no store of ours can keep them.
 - Time is linear: no cluster longer than 30 marks is composed (UAX #15, stream-safe text).
 
-Source: REQUIREMENTS A.4b; UAX #15; UTS #39 for the look-alikes.
+Source: UAX #15 (normalisation forms), UAX #44 (default-ignorable), UTS #39 (look-alikes).
 """
 
 import re
@@ -156,7 +156,7 @@ def normalise(text: str, *, field: str = "text") -> Normalised:
         Invalid: a lone surrogate or U+0000.
         ScanFailed: the text expands, or decodes to, more than the bounds allow.
 
-    Source: REQUIREMENTS A.4b.
+    Source: UAX #15.
     """
     check_storable(text, field=field)
     canonical = fold(text)

@@ -7,7 +7,7 @@ Rules this module keeps:
 - A rule that runs out of time refuses the text: `ScanTimeout`, never a silent skip.
 - Talk about secrets is no secret: "password policy", "my password is too weak", `${DB_PASSWORD}`.
 
-Source: REQUIREMENTS D4.3; policies/secrets.yaml.
+Source: CWE-200; the formats are the vendors' own, in policies/secrets.yaml.
 """
 
 import math
@@ -25,7 +25,7 @@ from gateway.guard.scan import ScanText, ScanTimeout
 
 SECONDS_PER_BLOCK = 0.25
 """Processor time for each 8 KB begun: a machine that is busy with other things must not make the
-guard refuse. Source: REQUIREMENTS D4.2."""
+guard refuse."""
 _ENGINE_SECONDS = 4.0
 """The pattern engine counts the processor time of every thread of the process, embedding included,
 so it gets this many seconds for each of ours."""

@@ -25,7 +25,7 @@ from gateway.guard.pii.recognizers import every_recognizer
 from gateway.guard.scan import ScanFailed, ScanText, ScanTimeout
 
 SECONDS_PER_BLOCK = 0.25
-"""Time for each 8 KB begun. Source: REQUIREMENTS D4.2."""
+"""Time for each 8 KB begun."""
 
 BLOCK_CHARACTERS = 8192
 
