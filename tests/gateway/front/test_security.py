@@ -2,8 +2,8 @@
 
 import pytest
 
-from core.errors import Denied
-from gateway.front.security import Doors
+from core.errors import Denied, Unauthenticated
+from gateway.front.security import Doors, credential_of
 from tests.gateway.front.test_refusals import check_problem
 
 PUBLIC = Doors.of(
@@ -139,6 +139,14 @@ def test_a_header_given_twice_or_not_at_all_is_not():
 def test_without_a_socket_of_its_own_only_names_count():
     with pytest.raises(Denied):
         PUBLIC.admit({"headers": [(b"host", b"10.1.2.3")], "server": None})
+
+
+def test_two_credentials_that_differ_prove_nothing_and_two_alike_are_one():
+    bearer, key = (b"authorization", b"bearer  mw_a_b"), (b"x-api-key", b"mw_a_b")
+    assert credential_of([bearer]) == credential_of([bearer, key]) == "mw_a_b"
+    assert credential_of([]) is None
+    with pytest.raises(Unauthenticated):
+        credential_of([bearer, (b"x-api-key", b"mw_a_c")])
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/metrics", "/openapi.json", "/v1/recall", "/x"])
