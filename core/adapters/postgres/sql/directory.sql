@@ -3,9 +3,6 @@ SELECT id, tenant, roles, ceiling, grants, secret_mac, previous_mac, pepper_vers
        expires_at, revoked_at, usable
   FROM auth_find_key(%(key)s)
 
--- resolve_user --
-SELECT id FROM users WHERE tenant = %(tenant)s AND blind = %(user)s
-
 -- resolve --
 -- The person as a row without a look-up of its own, the namespaces with theirs.
 SELECT NULL AS blind, id FROM users WHERE tenant = %(tenant)s AND blind = %(user)s
