@@ -10,6 +10,7 @@ Rules this module keeps:
 
 import asyncio
 import logging
+import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -33,6 +34,7 @@ from core.ports import (
     RecordStore,
     TenantKeys,
 )
+from core.recall import record_withheld
 from core.scope import Scope
 
 log = logging.getLogger(__name__)
@@ -43,6 +45,8 @@ LEASE_SECONDS = 5
 IDLE_SECONDS = 1.0
 """How often the outbox is looked at without being woken: another process may have filled it."""
 TROUBLE_SECONDS = 0.5
+LOOK_SECONDS = 5.0
+"""How often an idle worker asks whether the index is still there."""
 
 MintForTask = Callable[[IndexTask], Awaitable[Scope]]
 
@@ -81,6 +85,7 @@ class Indexer:
         self._mint = mint
         self._woken = asyncio.Event()
         self._stopped = False
+        self._looked = time.monotonic()
         self.pending = 1
         """How many tasks waited when last counted; not zero until they were counted once."""
 
@@ -107,6 +112,7 @@ class Indexer:
                 await self._rest(TROUBLE_SECONDS)
                 continue
             if taken < BATCH:
+                await self._refill_if_lost()
                 self.pending = await self._count()
                 await self._rest(IDLE_SECONDS)
 
@@ -136,6 +142,21 @@ class Indexer:
                 await self._rest(TROUBLE_SECONDS)
             else:
                 return
+
+    async def _refill_if_lost(self) -> None:
+        """Look now and then whether the index lost everything while we run, and fill it again."""
+        now = time.monotonic()
+        if now - self._looked < LOOK_SECONDS:
+            return
+        self._looked = now
+        try:
+            if await self._index.empty():
+                queued = await self._outbox.requeue_all()
+                if queued:
+                    log.warning("index: lost; rebuilding %d memories", queued)
+                    self.wake()
+        except GatewayError as err:
+            log.warning("index: not reachable (%s)", type(err).__name__)
 
     async def drain_once(self) -> int:
         """Do one batch of tasks, and return how many were taken.
@@ -170,17 +191,17 @@ class Indexer:
             return
         try:
             item = await self._read(task, owner)
+            points = [] if item is None else self._points(*item, tenant, task)
         except NotFound:  # forgotten meanwhile: its removal is a task of its own
             batch.done.append(task)
             return
         except Tampered:
-            log.warning("index: a stored envelope does not open; its memory is left out")
+            await self._withhold(task)
             batch.done.append(task)
             return
         if item is not None:
-            indexable, keys = item
-            batch.points[place[0]].extend(self._points(indexable, keys, tenant, task))
-            used = len(indexable.vectors)
+            batch.points[place[0]].extend(points)
+            used = len(item[0].vectors)
             batch.stale[place].extend(_points_of(tenant, owner, task, range(used, task.chunks)))
         batch.done.append(task)
 
@@ -201,6 +222,13 @@ class Indexer:
             return item, keys
         await self._embed(scope, item, keys)
         return None  # attaching the vectors queued the memory again
+
+    async def _withhold(self, task: IndexTask) -> None:
+        """Leave a memory out whose envelopes do not open, and say so in the audit log."""
+        log.warning("index: a stored envelope does not open; its memory is left out")
+        scope = await self._mint(task)
+        async with self._store.view(scope) as view:
+            await record_withheld(view, scope, [task.memory])
 
     async def _embed(self, scope: Scope, item: Indexable, keys: OwnerKeys) -> None:
         row = item.row

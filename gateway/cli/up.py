@@ -90,7 +90,11 @@ async def _serve(options: UpOptions, settings: Settings) -> None:
         # The engines start in processes of their own while this one reads its code.
         loading = asyncio.create_task(asyncio.to_thread(_load_code))
         async with EmbeddedEngines.start(
-            options.data, options.keys, places, on_death=stop.lost
+            options.data,
+            options.keys,
+            places,
+            on_death=stop.lost,
+            vectors=settings.vectors,
         ) as engines:
             code = await loading
             host = _shown_host(options.host)

