@@ -72,6 +72,7 @@ def guard_draft(guard: Guard, draft: Draft, principal: Principal, target: Target
             "session_id": details.session_id,
             "task": details.task,
             "namespace": list(target.namespaces or ()),
+            "space": list(target.spaces or ()),
             "user_id": target.user_id,
         }
     )
