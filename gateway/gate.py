@@ -27,12 +27,19 @@ class Refusals(Protocol):
     """Records what was refused: one audit event, in a transaction of its own."""
 
     async def record(
-        self, call: Call, action: Action, error: GatewayError, *, user_id: str | None = None
+        self,
+        call: Call,
+        action: Action,
+        error: GatewayError,
+        *,
+        user_id: str | None = None,
+        outcome: str | None = None,
     ) -> None:
         """Append the event. Raises: Unavailable, and then the caller gets that instead.
 
         Args:
             user_id: the person the call named, if it named one.
+            outcome: what the log says, where that is more than the caller is told.
         """
         ...
 

@@ -37,5 +37,5 @@ async def refusing(
         raise
     except Tampered as err:
         hidden = NotFound()
-        await gate.refusals.record(call, action, hidden, user_id=user_id)
+        await gate.refusals.record(call, action, hidden, user_id=user_id, outcome="tampered")
         raise hidden from err

@@ -42,7 +42,13 @@ class AuditRefusals:
         self._access = access
 
     async def record(
-        self, call: Call, action: Action, error: GatewayError, *, user_id: str | None = None
+        self,
+        call: Call,
+        action: Action,
+        error: GatewayError,
+        *,
+        user_id: str | None = None,
+        outcome: str | None = None,
     ) -> None:
         """Append the event of a refused call.
 
@@ -51,6 +57,8 @@ class AuditRefusals:
             action: what for.
             error: what the caller is about to get.
             user_id: the person the call named, if it did; else the one its credential pins.
+            outcome: what the log says, where that is more than the caller is told; by default the
+                error's code.
 
         Raises:
             Unavailable: the event could not be written, so the caller gets this instead.
@@ -70,7 +78,7 @@ class AuditRefusals:
                 decision=decision,
                 rule=rule,
                 policy_version=self._access.policy_version,
-                outcome=error.code,
+                outcome=outcome or error.code,
                 count=len(error.reasons) if isinstance(error, ContentRejected) else 0,
                 request_id=call.request_id,
                 trace_id=call.trace_id,
