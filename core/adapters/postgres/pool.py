@@ -9,12 +9,16 @@ Rules this module keeps:
 - No statement, parameter or text of the server is logged.
 """
 
+import asyncio
+import contextlib
 import logging
+import os
 import re
+import socket
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
-from contextlib import asynccontextmanager
-from datetime import datetime
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime
 from typing import Any, LiteralString
 
 import psycopg
@@ -34,6 +38,9 @@ Parameters = Mapping[str, Any]
 Statement = tuple[LiteralString, Parameters]
 Connection = AsyncConnection[TupleRow]
 
+_SETTLED = (TransactionStatus.INTRANS, TransactionStatus.INERROR)
+_LONGEST_SECONDS = 3600.0
+"""For what may take long, such as erasing a tenant."""
 _SETTING = re.compile(r"[a-z_.]+")
 _VALUE = re.compile(r"[A-Za-z0-9_{},-]*")
 
@@ -60,11 +67,21 @@ class Transaction:
         failed: something went wrong in it, so it will not commit.
     """
 
-    def __init__(self, connection: Connection, now: datetime) -> None:
-        self.now = now
+    def __init__(self, connection: Connection, settings: Mapping[str, str]) -> None:
+        self.now = datetime.min.replace(tzinfo=UTC)
+        self.failed = False
         self._connection = connection
         self._later: list[Statement] = []
-        self.failed = False
+        self._patience_seconds = _patience(settings)
+
+    async def begin(self, settings: Mapping[str, str]) -> None:
+        """Open it on the server with `settings`: one round trip. Raises: Unavailable."""
+        # As one text, since a pipeline of two statements with parameters takes twice as long.
+        opening = f"BEGIN; SELECT now(), {_set_all(settings)}"
+        with self._asking():
+            cursor = await self._connection.execute(opening, prepare=False)
+            cursor.nextset()
+            (self.now, *_) = only(await cursor.fetchall())
 
     async def rows(
         self, statement: LiteralString | sql.Composed, parameters: Parameters
@@ -75,35 +92,25 @@ class Transaction:
             Conflict: a unique key is taken.
             Unavailable: anything else went wrong.
         """
-        if self.failed:
-            raise Unavailable
-        self.failed = True  # until it has answered: a cancellation counts as a failure
-        with quiet():
+        with self._asking():
             cursor = await self._connection.execute(statement, parameters, binary=True)
-            found = await cursor.fetchall() if cursor.description is not None else []
-        self.failed = False
-        return found
+            return await cursor.fetchall() if cursor.description is not None else []
 
     async def burst(self, statements: Sequence[Statement]) -> list[list[TupleRow]]:
         """Run several statements in one round trip, and return the rows of each.
 
         Raises: as `rows`; those after a failure have no effect.
         """
-        if self.failed:
-            raise Unavailable
-        self.failed = True
-        with quiet():
+        with self._asking():
             async with self._connection.pipeline():
                 cursors = [
                     await self._connection.execute(statement, parameters, binary=True)
                     for statement, parameters in statements
                 ]
-            found = [
+            return [
                 await cursor.fetchall() if cursor.description is not None else []
                 for cursor in cursors
             ]
-        self.failed = False
-        return found
 
     def later(self, statement: LiteralString, parameters: Parameters) -> None:
         """Run a statement, whose rows nobody needs, just before the commit, in order."""
@@ -111,13 +118,12 @@ class Transaction:
 
     async def set(self, settings: Mapping[str, str]) -> None:
         """Give further settings, until the end of this transaction. Raises: Unavailable."""
+        self._patience_seconds = _patience(settings) or self._patience_seconds
         await self.rows(f"SELECT {_set_all(settings)}", {})
 
     async def commit(self) -> None:
         """Run what was left for later, and commit: one round trip. Raises: Unavailable."""
-        if self.failed:
-            raise Unavailable
-        with quiet():
+        with self._asking():
             if not self._later:
                 end = await self._connection.execute("COMMIT")
             else:
@@ -127,6 +133,42 @@ class Transaction:
                     end = await self._connection.execute("COMMIT")
         if end.statusmessage != "COMMIT":  # the server rolled back something that failed unseen
             raise Unavailable
+
+    @contextmanager
+    def _asking(self) -> Iterator[None]:
+        """Ask the server something inside, once it has answered all before."""
+        if self.failed:
+            raise Unavailable
+        self.failed = True  # until it has answered: a cancellation counts as a failure
+        with quiet(), _hung_up(self._connection, self._patience_seconds):
+            yield
+        self.failed = False
+
+
+def _patience(settings: Mapping[str, str]) -> float | None:
+    """Return how long an answer is waited for: a second longer than the server tries."""
+    limit = settings.get("statement_timeout")
+    if limit is None:
+        return None
+    return int(limit) / 1000 + 1 if int(limit) else _LONGEST_SECONDS
+
+
+@contextmanager
+def _hung_up(connection: Connection, seconds: float | None) -> Iterator[None]:
+    """Hang up after `seconds`, so that a server that stands still is one that went away."""
+    loop = asyncio.get_running_loop()
+    alarm = loop.call_later(seconds or _LONGEST_SECONDS, _hang_up, connection)
+    try:
+        yield
+    finally:
+        alarm.cancel()
+
+
+def _hang_up(connection: Connection) -> None:
+    # The descriptor stays open: the loop still watches it, and closed it could become another's.
+    if not connection.closed:
+        with contextlib.suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as end:
+            end.shutdown(socket.SHUT_RDWR)
 
 
 class Pool:
@@ -210,8 +252,9 @@ class Pool:
             with quiet():
                 connection = await self._pool.getconn(max(0.01, deadline - time.monotonic()))
             try:
-                with quiet():
-                    return connection, await _start(connection, settings)
+                transaction = Transaction(connection, settings)
+                await transaction.begin(settings)
+                return connection, transaction
             except BaseException as err:
                 lost = connection.closed or connection.broken
                 await _abandon(connection)
@@ -219,15 +262,6 @@ class Pool:
                 # A connection that died in the pool has done nothing yet: another may live.
                 if not (lost and isinstance(err, Unavailable)) or time.monotonic() >= deadline:
                     raise
-
-
-async def _start(connection: Connection, settings: Mapping[str, str]) -> Transaction:
-    # As one text, since a pipeline of two statements with parameters takes twice as long.
-    opening = f"BEGIN; SELECT now(), {_set_all(settings)}"
-    cursor = await connection.execute(opening, prepare=False)
-    cursor.nextset()
-    (now, *_) = only(await cursor.fetchall())
-    return Transaction(connection, now)
 
 
 def _set_all(settings: Mapping[str, str]) -> str:
@@ -246,10 +280,10 @@ async def _speak_utc(connection: Connection) -> None:
 async def _abandon(connection: Connection) -> None:
     """Roll back, or close what cannot be rolled back by one word."""
     pg = connection.pgconn
-    if pg.transaction_status is TransactionStatus.IDLE and not _piped(connection):
+    piped = pg.pipeline_status != PipelineStatus.OFF
+    if pg.transaction_status == TransactionStatus.IDLE and not piped:
         return
-    settled = pg.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR)
-    if settled and not _piped(connection):
+    if pg.transaction_status in _SETTLED and not piped:
         try:
             await connection.execute("ROLLBACK")
         except psycopg.Error:
@@ -259,10 +293,6 @@ async def _abandon(connection: Connection) -> None:
             raise
     else:
         pg.finish()
-
-
-def _piped(connection: Connection) -> bool:
-    return connection.pgconn.pipeline_status is not PipelineStatus.OFF
 
 
 def only(rows: Sequence[TupleRow]) -> TupleRow:

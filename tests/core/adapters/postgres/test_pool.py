@@ -2,12 +2,15 @@
 
 import asyncio
 import logging
+import os
+import signal
 
 import psycopg
 import pytest
 
 from core.adapters.postgres import Pool, PostgresRecord
-from core.errors import Conflict, Unavailable
+from core.errors import Conflict, NotFound, Unavailable
+from core.ids import MemoryId, new_uuid
 from core.model import Filter
 from tests.record_values import NotedWriter, event_of
 
@@ -163,6 +166,44 @@ async def test_a_hundred_calls_cancelled_at_any_moment_leave_nothing_behind(worl
         await asyncio.gather(task, return_exceptions=True)
     for _ in range(3):
         assert await left_over(pool) == CLEAN
+
+
+async def test_a_refusal_keeps_the_connection(world, single):
+    person = await world.person()
+    record = PostgresRecord(single, NotedWriter())
+    backends = set()
+
+    async def look():
+        async with record.view(person.reading) as view:
+            backends.add(view._transaction._connection.info.backend_pid)
+            await view.get(MemoryId(new_uuid()))
+
+    for _ in range(3):
+        with pytest.raises(NotFound):
+            await look()
+    assert len(backends) == 1
+
+
+@pytest.mark.requirement("F14")
+@pytest.mark.parametrize("place", ["in a statement", "in the commit"])
+async def test_a_server_that_stands_still_is_unavailable(single, place):
+    stopped: list[int] = []
+
+    async def ask():
+        async with single.transaction({"statement_timeout": "50"}) as transaction:
+            stopped.append(transaction._connection.info.backend_pid)
+            os.kill(stopped[0], signal.SIGSTOP)
+            if place == "in a statement":
+                await transaction.rows("SELECT 1", {})
+
+    try:
+        async with asyncio.timeout(8):
+            with pytest.raises(Unavailable):
+                await ask()
+    finally:
+        os.kill(stopped[0], signal.SIGCONT)
+    async with single.transaction({}) as transaction:
+        assert await transaction.rows("SELECT 1", {}) == [(1,)]
 
 
 async def test_a_full_pool_answers_within_a_second(world, make_pool):
