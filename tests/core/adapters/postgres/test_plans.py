@@ -4,7 +4,6 @@ import pytest
 
 from core.adapters.postgres.queries import limited, query
 from core.adapters.postgres.search import NEWEST, _conditions
-from core.ids import new_uuid
 from core.model import Filter
 
 
@@ -31,13 +30,6 @@ async def test_words_are_counted_and_found_in_the_index_alone(world):
     plan = await plan_of(world, limited("lexical", 64), terms=[1, 2, 3])
     assert plan.count("Index Only Scan using memory_tokens_of_user") == 1
     assert plan.count("Index Only Scan Backward using memory_tokens_of_user") == 1
-    assert "Seq Scan" not in plan
-
-
-async def test_candidates_are_confirmed_by_their_ids(world):
-    plan = await plan_of(world, query("find_memories"), ids=[new_uuid() for _ in range(40)])
-    assert "Index Scan using memories_pkey on memories" in plan
-    assert "Index Scan using memory_uses_pkey on memory_uses" in plan
     assert "Seq Scan" not in plan
 
 
