@@ -10,6 +10,7 @@ Source: REQUIREMENTS F6, B14; CWE-400 (uncontrolled resource consumption).
 """
 
 import asyncio
+import socket
 from typing import Any
 
 import h11
@@ -43,6 +44,7 @@ class PatientProtocol(H11Protocol):
     @override
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn narrows it
         super().connection_made(transport)
+        _send_at_once(transport)
         self._wait()
 
     @override
@@ -107,6 +109,17 @@ class PatientProtocol(H11Protocol):
             cycle.disconnected = True  # its application must not try to answer as well
             cycle.message_event.set()
         self.transport.close()
+
+
+def _send_at_once(transport: asyncio.Transport) -> None:
+    """Send a reply's head and body without waiting for the client to acknowledge the head.
+
+    asyncio does this by itself only for sockets that it made: it looks at the socket's protocol
+    number, which is 0 on one that was bound before and handed in. It costs such a reply 40 ms.
+    """
+    connection = transport.get_extra_info("socket")
+    if connection is not None and connection.family in (socket.AF_INET, socket.AF_INET6):
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
 
 
 def listening(

@@ -5,6 +5,7 @@ import contextlib
 import json
 import logging
 import resource
+import socket
 
 import pytest
 
@@ -68,6 +69,21 @@ async def test_head_has_the_headers_of_get_and_no_body(house):
     status, headers, body = parts(raw)
     assert (status, body) == (200, b"")
     assert int(headers["content-length"]) > 0
+
+
+async def test_a_reply_does_not_wait_for_the_client_to_acknowledge_its_head(house, monkeypatch):
+    made = []
+    plain = PatientProtocol.connection_made
+
+    def watched(self, transport):
+        plain(self, transport)
+        connection = transport.get_extra_info("socket")
+        made.append(connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+
+    monkeypatch.setattr(PatientProtocol, "connection_made", watched)
+    async with serving(house.app) as port:
+        await exchange(port, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n")
+    assert made == [1]
 
 
 @pytest.mark.requirement("F6")
