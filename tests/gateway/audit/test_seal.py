@@ -155,7 +155,6 @@ def forged(signed: SignedEvent, **changes) -> SignedEvent:
         {"number": 2**63},
         {"writer": WriterId(new_uuid())},
     ],
-    ids=str,
 )
 async def test_a_row_that_no_writer_signed_gets_no_place(store, sealer, writer, change, verdict):
     committed(Writer(KEY), store, ONE, 2)

@@ -130,7 +130,6 @@ async def test_an_old_secret_works_in_its_overlap_alone(door, directory, key):
         {"grants": b""},
         {"grants": bytes(100)},
     ],
-    ids=str,
 )
 async def test_whoever_edits_a_row_in_the_database_ends_the_key(door, directory, key, edit):
     credential, row = key

@@ -123,7 +123,7 @@ class Failing:
 ERRORS = [ScanTimeout("x"), RuntimeError("x"), RecursionError(), KeyError(1)]
 
 
-@pytest.mark.parametrize("error", ERRORS, ids=repr)
+@pytest.mark.parametrize("error", ERRORS)
 @pytest.mark.parametrize("fields", [{"content": "x"}, {"tags": ["x"]}, {"metadata": {"k": "v"}}])
 def test_a_scanner_that_fails_refuses(error, fields):
     guard = Guard(SECRETS, BALANCED, Failing(error))
