@@ -14,6 +14,7 @@ import json
 import time
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime, timedelta
 from typing import TypeVar
 
 from core import rank
@@ -75,6 +76,8 @@ async def recall(scope: Scope, query: Query, stages: RecallStages) -> Recall:
     candidates = rank.fuse(found.paths, rank.Weights())[:CONFIRM_LIMIT]
     async with stages.spans.step("confirm"), stages.store.view(scope) as view:
         rows = await view.find([candidate.id for candidate in candidates], where)
+        if query.as_of is not None:
+            rows = [await _as_it_was(view, row, query.as_of) for row in rows]
         scored = _scored(candidates, rows, stages, view)
         items, withheld = _fit(query, scored, keys, stages)
         event = await _record(view, scope, recall_id, query, scored, items, withheld, keys)
@@ -90,6 +93,10 @@ async def recall(scope: Scope, query: Query, stages: RecallStages) -> Recall:
 def filter_of(query: Query, keys: OwnerKeys) -> Filter:
     """Return the query's conditions with its tags and session as keyed look-ups."""
     session = query.session_id
+    before = query.created_before
+    if query.as_of is not None:  # what was not known yet is not part of the answer
+        known = query.as_of + timedelta(microseconds=1)
+        before = known if before is None else min(before, known)
     return Filter(
         layers=query.layers,
         kinds=query.kinds,
@@ -97,7 +104,7 @@ def filter_of(query: Query, keys: OwnerKeys) -> Filter:
         tags_all=query.tags_all,
         session=None if session is None else keys.blind("session", session),
         created_after=query.created_after,
-        created_before=query.created_before,
+        created_before=before,
         min_confidence=query.min_confidence,
     )
 
@@ -204,6 +211,14 @@ def reach_of(
         where=where,
         now=now,
     )
+
+
+async def _as_it_was(view: MemoryView, row: Row, then: datetime) -> Row:
+    """Return the version of a memory that stood at `then`, the first one if none is older."""
+    if row.version == 1 or row.updated_at <= then:
+        return row
+    versions = await view.versions(row.id)
+    return next((old for old in versions if old.updated_at <= then), versions[-1])
 
 
 def _scored(

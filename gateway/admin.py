@@ -200,10 +200,12 @@ async def keys(gate: Gate, call: Call) -> list[KeyInfo]:
         return [_info(row, tenant_keys) for row in rows]
 
 
-async def rotate_key(gate: Gate, call: Call, key_id: str, overlap_seconds: int) -> NewKey:
+async def rotate_key(
+    gate: Gate, call: Call, key_id: str, overlap_seconds: int, once: Once | None = None
+) -> NewKey:
     """Give a key a new secret; the old one works for `overlap_seconds` more (0 to 7 days).
 
-    Raises: Denied, Invalid, NotFound (also: revoked), Unavailable.
+    Raises: Denied, Invalid, NotFound (also: revoked), Conflict (a repeat), Unavailable.
     """
     action = Action.KEY_ROTATE
     async with refusing(gate, call, action):
@@ -211,12 +213,17 @@ async def rotate_key(gate: Gate, call: Call, key_id: str, overlap_seconds: int) 
         if not 0 <= overlap_seconds <= MAX_OVERLAP.total_seconds():
             raise Invalid("Between 0 and 604800 seconds.", field="overlap_seconds")
         tenant_keys = await gate.keyring.tenant(scope.tenant)
-        async with gate.directory.admin(scope) as view:
-            minted = gate.keys.remint(await view.key(KeyId(key_id)))
-            row = await view.rotate_key(
-                minted.key_id, minted.secret_mac, overlap_seconds=overlap_seconds
-            )
-            await _record(view, scope, row.id)
+        claim = await _unused(gate, scope, once, tenant_keys)
+        try:
+            async with gate.directory.admin(scope) as view:
+                minted = gate.keys.remint(await view.key(KeyId(key_id)))
+                row = await view.rotate_key(
+                    minted.key_id, minted.secret_mac, overlap_seconds=overlap_seconds
+                )
+                await _record(view, scope, row.id)
+                await _settle(view, claim, tenant_keys, row.id)
+        except Repeated as err:
+            raise Conflict("This Idempotency-Key is in use.") from err
         return NewKey(info=_info(row, tenant_keys), credential=minted.credential)
 
 

@@ -121,10 +121,12 @@ class Gateway:
 
     Args:
         http: the ASGI application: HTTP API, MCP, probes.
+        readiness: says `not ready` once it is told to drain.
         operator_key: the operator's credential.
     """
 
     http: ASGIApp
+    readiness: Readiness
     operator_key: str = field(repr=False)
     gate: Gate
     telemetry: Telemetry
@@ -239,12 +241,13 @@ async def open_gateway(
             _background(indexer, sealer, writer, PostgresSealStore(seal_pool), failures)
         )
         await loaded
+        readiness = _readiness(store, keyring, index, cache, sealer)
         http = create_app(
             gate,
             authenticator=Authenticator(directory, smith, keyring),
             failures=failures,
             telemetry=telemetry,
-            readiness=_readiness(store, keyring, index, cache, sealer),
+            readiness=readiness,
             version=version("memwarden"),
             doors=Doors.of(settings.public_url, origins=settings.allowed_origins),
             limits=Limits(
@@ -256,6 +259,7 @@ async def open_gateway(
         )
         yield Gateway(
             http=http,
+            readiness=readiness,
             operator_key=operator_key,
             gate=gate,
             telemetry=telemetry,

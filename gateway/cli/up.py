@@ -17,6 +17,7 @@ import signal
 import socket
 import sys
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -109,7 +110,7 @@ async def _serve(options: UpOptions, settings: Settings) -> None:
                         drain_seconds=settings.drain_seconds,
                     )
                 )
-                stop.watch(server, until_eof=options.until_eof)
+                stop.watch(server, gateway.readiness.drain, until_eof=options.until_eof)
                 serving = asyncio.create_task(server.serve(sockets=[listening]))
                 try:
                     while not server.started and not serving.done():  # noqa: ASYNC110 - no event to wait for in uvicorn
@@ -143,6 +144,10 @@ def _load_code() -> _Code:
     )
 
 
+def _nothing() -> None:
+    """Stand for the drain of a gateway that is not open yet."""
+
+
 class _Stop:
     """Ends the server on a signal, on the end of stdin, or on the loss of an engine."""
 
@@ -150,13 +155,17 @@ class _Stop:
         self.reason: str | None = None
         self._server: uvicorn.Server | None = None
         self._wanted = False
+        self._drain: Callable[[], None] = _nothing
 
     def lost(self, engine: str) -> None:
         self.reason = engine
         self._end()
 
-    def watch(self, server: "uvicorn.Server", *, until_eof: bool) -> None:
+    def watch(
+        self, server: "uvicorn.Server", drain: Callable[[], None], *, until_eof: bool
+    ) -> None:
         self._server = server
+        self._drain = drain
         loop = asyncio.get_running_loop()
         # uvicorn's own handlers would replace these and end at the second signal without draining.
         server.capture_signals = contextlib.nullcontext  # type: ignore[method-assign,assignment]
@@ -179,6 +188,7 @@ class _Stop:
 
     def _end(self) -> None:
         self._wanted = True
+        self._drain()  # before the port closes, so that a balancer looks elsewhere
         if self._server is not None:
             self._server.should_exit = True
 

@@ -52,7 +52,7 @@ async def list_keys(ask: Ask[None, Nothing]) -> Answer:
 async def rotate_key(ask: Ask[RotateBody, Nothing]) -> Answer:
     """Give a key a new secret."""
     overlap = ask.body.overlap_seconds
-    made = await admin.rotate_key(ask.gate, ask.call, ask.names["id"], overlap)
+    made = await admin.rotate_key(ask.gate, ask.call, ask.names["id"], overlap, ask.once)
     return Answer(body=new_key_reply(made))
 
 
@@ -127,6 +127,7 @@ OPERATIONS = (
         summary="Give a key a new secret, shown once",
         body=RotateBody,
         reply=NewKeyShown,
+        once=True,
         refuses=frozenset({409}),
     ),
     Operation(
