@@ -22,6 +22,7 @@ from unittest import mock
 import httpx
 import psycopg
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+from typing_extensions import override
 
 import gateway.app
 from gateway.app import Connections, Gateway, open_gateway
@@ -183,6 +184,7 @@ class _Notes(logging.Handler):
         self.lines: list[str] = []
         self.setFormatter(logging.Formatter("%(levelname)s %(name)s %(message)s"))
 
+    @override
     def emit(self, record: logging.LogRecord) -> None:
         self.lines.append(self.format(record))
 
@@ -198,6 +200,7 @@ class _HouseThread(threading.Thread):
         self._folder = folder
         self._settings = settings
 
+    @override
     def run(self) -> None:
         try:
             asyncio.run(self._hold())

@@ -6,6 +6,7 @@ Rules this module keeps:
 - Host and Origin were judged by the outer application, on every bind; the SDK's own check is off.
 - The SDK's tracing is off: it records exception texts and follows a client's trace ids.
 - A reply is for its caller alone: private and never stored.
+- An error says what its code says and nothing of the request or of what broke (mcp_errors).
 """
 
 import contextlib
@@ -30,8 +31,9 @@ from mcp_types import (
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 
-from core.errors import NotFound
+from core.errors import Invalid, NotFound
 from core.scope import Call
+from gateway.front.mcp_errors import QuietErrors, quiet
 from gateway.front.tools import SPECS, call_tool, tools_for
 from gateway.gate import Gate
 
@@ -70,26 +72,30 @@ def build_server(gate: Gate, call_of: CallOf, version: str) -> Server[Any]:
         version: ours, told to clients.
     """
 
+    @quiet
     async def list_tools(
         ctx: ServerRequestContext[Any, Any], _params: PaginatedRequestParams | None
     ) -> ListToolsResult:
         return ListToolsResult(tools=tools_for(gate, call_of(ctx)))
 
+    @quiet
     async def on_call_tool(
         ctx: ServerRequestContext[Any, Any], params: CallToolRequestParams
     ) -> CallToolResult:
         return await call_tool(gate, call_of(ctx), params.name, params.arguments or {})
 
+    @quiet
     async def list_prompts(
         _ctx: ServerRequestContext[Any, Any], _params: PaginatedRequestParams | None
     ) -> ListPromptsResult:
         return ListPromptsResult(prompts=[_PROMPT])
 
+    @quiet
     async def get_prompt(
         _ctx: ServerRequestContext[Any, Any], params: GetPromptRequestParams
     ) -> GetPromptResult:
         if params.name != _PROMPT.name:
-            raise NotFound
+            raise Invalid
         return GetPromptResult(
             description=_PROMPT.description,
             messages=[PromptMessage(role="user", content=TextContent(text=USE_MEMORY))],
@@ -129,7 +135,7 @@ class McpFront:
             security_settings=None,
             max_request_body_size=MAX_BODY_BYTES,
         )
-        self._app: ASGIApp = self._manager.asgi_app
+        self._app: ASGIApp = QuietErrors(self._manager.asgi_app)
 
     @contextlib.asynccontextmanager
     async def run(self) -> AsyncIterator[None]:

@@ -1,6 +1,6 @@
 """Every place of a request where a caller can write a text, found in the wire models themselves."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from enum import Enum
 from typing import Any, Literal, get_args, get_origin
 
@@ -18,9 +18,11 @@ ITEMS: dict[str, type[BaseModel]] = {
 """What the items of a batch are; its own model leaves them open, so that each is judged alone."""
 
 
-def bodies() -> dict[str, type[BaseModel]]:
+def bodies() -> Mapping[str, type[BaseModel]]:
     """Return the body or the arguments of each route and tool that has some."""
-    routes = {op.name: op.body for op in OPERATIONS if op.body is not None}
+    routes: dict[str, type[BaseModel]] = {
+        op.name: op.body for op in OPERATIONS if op.body is not None
+    }
     return routes | {name: spec.model for name, spec in SPECS.items()}
 
 

@@ -76,7 +76,7 @@ def state(house: House, victim: Victim) -> Any:
     with house.below(*TABLES) as connection:
         return [
             connection.execute(
-                f"SELECT md5(string_agg(t::text, ',' ORDER BY t::text)) FROM {table} t "  # type: ignore[arg-type]  # a table's name
+                f"SELECT md5(string_agg(t::text, ',' ORDER BY t::text)) FROM {table} t "
                 "WHERE tenant = %s",
                 [victim.agent.tenant],
             ).fetchone()

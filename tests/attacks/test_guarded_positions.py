@@ -4,6 +4,7 @@ import json
 import secrets
 from collections.abc import Callable
 from typing import Any
+from uuid import UUID
 
 import httpx
 import pytest
@@ -155,7 +156,7 @@ def test_a_question_is_cleaned_before_it_is_embedded_or_recorded(
 async def opened_recall(
     house: House, tenant: str, recall: RecallId, user: UserId, sealed: bytes
 ) -> dict[str, Any]:
-    owner = Owner(tenant=TenantId(type(recall)(tenant)), id=user)
+    owner = Owner(tenant=TenantId(UUID(tenant)), id=user)
     keys = await house.gateway.gate.keyring.owner(owner)
     assert keys is not None
     data: dict[str, Any] = json.loads(

@@ -36,7 +36,7 @@ class Target:
     def value(self, table: str, column: str, where: str, *values: Any) -> Any:
         with self.house.below(table) as connection:
             row = connection.execute(
-                f"SELECT {column} FROM {table} WHERE {where}",  # type: ignore[arg-type]  # a table's own names
+                f"SELECT {column} FROM {table} WHERE {where}",
                 values,
             ).fetchone()
         assert row is not None
@@ -45,7 +45,7 @@ class Target:
     def set(self, table: str, column: str, value: Any, where: str, *values: Any) -> None:
         with self.house.below(table) as connection:
             changed = connection.execute(
-                f"UPDATE {table} SET {column} = %s WHERE {where}",  # type: ignore[arg-type]  # as above
+                f"UPDATE {table} SET {column} = %s WHERE {where}",
                 [value, *values],
             )
             assert changed.rowcount == 1

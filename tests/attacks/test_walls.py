@@ -134,12 +134,12 @@ def without_row_level_security(house: House) -> Iterator[None]:
     url = house.engines.database_url("memwarden_owner")
     with psycopg.connect(url, autocommit=True) as connection:
         for table in TABLES:
-            connection.execute(f"ALTER TABLE {table} DISABLE ROW LEVEL SECURITY")  # type: ignore[arg-type]  # a table's name
+            connection.execute(f"ALTER TABLE {table} DISABLE ROW LEVEL SECURITY")
         try:
             yield
         finally:
             for table in TABLES:
-                connection.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")  # type: ignore[arg-type]  # as above
+                connection.execute(f"ALTER TABLE {table} ENABLE ROW LEVEL SECURITY")
 
 
 CONDITIONS = (
@@ -311,7 +311,7 @@ def test_nothing_that_another_tenant_keeps_moves_a_score(house: House) -> None:
         body = {"limit": 10, "explain": True, "timeout_ms": 5000}
         found = [*me.recall("jasmine honey", **body), *me.recall("tea lemon number", **body)]
         return [
-            (memory["id"], memory["explain"]["lexical"], memory["explain"].get("dense", 0.0))  # type: ignore[misc]  # a row to compare
+            (memory["id"], memory["explain"]["lexical"], memory["explain"].get("dense", 0.0))
             for memory in found
         ]
 
