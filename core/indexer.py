@@ -3,6 +3,8 @@
 Rules this module keeps:
 - A task carries ids and versions only; text and vectors are read from the record when it is done.
 - What is written is always the record's current version, so an old task that comes late never wins.
+- What an earlier version had more of is removed: a shorter text, one that is sensitive by now, one
+  that is forgotten or has no vectors yet leaves no point of the one before it.
 - A text without vectors is embedded here: long ones, and those kept while the embedder was down.
 - A task is removed only after the index has taken it; a crash between the two repeats it, and
   repeating it changes nothing.
@@ -171,9 +173,11 @@ class Indexer:
         for task in tasks:
             await self._prepare(task, batch)
         for tenant, points in batch.points.items():
-            await self._index.upsert(tenant, points)
+            if points:
+                await self._index.upsert(tenant, points)
         for (tenant, owner), ids in batch.stale.items():
-            await self._index.remove(tenant, owner, ids)
+            if ids:
+                await self._index.remove(tenant, owner, ids)
         await self._outbox.done(batch.done)
         return len(tasks)
 
@@ -189,20 +193,18 @@ class Indexer:
             batch.stale[place].extend(_points_of(tenant, owner, task, range(task.chunks)))
             batch.done.append(task)
             return
+        points: list[Point] = []
         try:
             item = await self._read(task, owner)
             points = [] if item is None else self._points(*item, tenant, task)
-        except NotFound:  # forgotten meanwhile: its removal is a task of its own
-            batch.done.append(task)
-            return
+        except NotFound:  # forgotten meanwhile; its own task need not know of all chunks before
+            pass
         except Tampered:
             await self._withhold(task)
-            batch.done.append(task)
-            return
-        if item is not None:
-            batch.points[place[0]].extend(points)
-            used = len(item[0].vectors)
-            batch.stale[place].extend(_points_of(tenant, owner, task, range(used, task.chunks)))
+        batch.points[place[0]].extend(points)
+        # What this version does not have was left by one before it.
+        left = range(len(points), task.chunks)
+        batch.stale[place].extend(_points_of(tenant, owner, task, left))
         batch.done.append(task)
 
     async def _read(self, task: IndexTask, owner: Owner) -> tuple[Indexable, OwnerKeys] | None:
