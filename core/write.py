@@ -11,6 +11,7 @@ Rules this module keeps:
 - What is `sensitive` always expires and never gets a vector.
 """
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -38,6 +39,8 @@ from core.scope import Scope
 
 LONG_CHARACTERS = 2_000
 """Longer texts have more than one chunk in every language; cutting them takes time of its own."""
+EMBED_SECONDS = 5.0
+"""An embedder that takes longer for one short text hangs; the write goes on without it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +52,17 @@ class Promise:
 
 
 async def write(
-    scope: Scope, guarded: Guarded, stages: WriteStages, promise: Promise | None = None
+    scope: Scope,
+    guarded: Guarded,
+    stages: WriteStages,
+    promise: Promise | None = None,
+    *,
+    embed_now: bool = True,
 ) -> Receipt:
     """Keep what `guarded` says under `scope`, and return what became of each fact.
+
+    Args:
+        embed_now: False leaves the vectors to the indexer, as for a long text.
 
     Raises:
         Unavailable: the record, the keys or the audit log did not answer; nothing was kept.
@@ -61,7 +72,8 @@ async def write(
         facts = await stages.extractor.extract(guarded)
     keys = await stages.keyring.ensure_owner(Owner.of(scope))
     async with stages.spans.step("embed"):
-        at_once = guarded.draft.wait_merged and guarded.sensitivity is not Sensitivity.SENSITIVE
+        wanted = embed_now and guarded.draft.wait_merged
+        at_once = wanted and guarded.sensitivity is not Sensitivity.SENSITIVE
         vectors = [await _vectors(fact.text, stages) if at_once else None for fact in facts]
     said = [
         keeping.texts(fact.text, fact.details, fact_vectors, keys=keys, tokenizer=stages.tokenizer)
@@ -92,8 +104,9 @@ async def _vectors(text: str, stages: WriteStages) -> Vectors | None:
     if len(pieces) != 1:
         return None
     try:
-        return await stages.embedder.passages(pieces)
-    except Unavailable:
+        async with asyncio.timeout(EMBED_SECONDS):
+            return await stages.embedder.passages(pieces)
+    except (TimeoutError, Unavailable):
         return None  # kept without a vector; the indexer tries again
 
 

@@ -10,7 +10,9 @@ Rules this module keeps:
   embedded, counted or put in an error.
 """
 
+import time
 from collections.abc import Sequence
+from hashlib import sha256
 
 from core import write as engine
 from core.errors import Conflict, GatewayError
@@ -26,9 +28,18 @@ from gateway.refusing import refusing
 
 
 async def write(
-    gate: Gate, call: Call, target: Target, draft: Draft, once: Once | None = None
+    gate: Gate,
+    call: Call,
+    target: Target,
+    draft: Draft,
+    once: Once | None = None,
+    *,
+    embed_now: bool = True,
 ) -> Receipt:
     """Keep what `draft` says, guarded, about the person `target` names.
+
+    Args:
+        embed_now: False leaves the vectors to the indexer; it can be recalled at once all the same.
 
     Raises:
         Denied, Invalid, ContentRejected, Throttled, Conflict: nothing was kept; recorded.
@@ -52,7 +63,7 @@ async def write(
         if claim is not None:
             promise = engine.Promise(claim=claim, encode=receipt_bytes)
         try:
-            return await engine.write(scope, guarded, gate.write, promise)
+            return await engine.write(scope, guarded, gate.write, promise, embed_now=embed_now)
         except Repeated:
             return await _raced(gate, scope, claim)
 
@@ -95,6 +106,10 @@ async def _answered_before(gate: Gate, scope: Scope, claim: Claim) -> Receipt | 
 Item = tuple[Target, Draft]
 """One write of a batch."""
 
+BATCH_EMBED_SECONDS = 5.0
+"""A batch embeds for so long before it leaves the rest to the indexer: 256 texts of some length
+would take minutes, and a request has `MEMWARDEN_REQUEST_SECONDS`."""
+
 
 async def write_batch(
     gate: Gate, call: Call, items: Sequence[Item | GatewayError], once: Once | None = None
@@ -109,7 +124,10 @@ async def write_batch(
         Conflict: the idempotency key stands for another batch; nothing was written.
         Unavailable: an idempotency key could not be looked up; nothing was written.
     """
+    deadline = time.monotonic() + BATCH_EMBED_SECONDS
     if once is not None:
+        # Hashed here, since each item's claim hashes it again: 4 MiB, 256 times, twice.
+        once = Once(key=once.key, request=sha256(once.request).digest())
         await _refuse_other_batch(gate, call, items, once)
     results: list[Receipt | GatewayError] = []
     for number, item in enumerate(items):
@@ -120,7 +138,8 @@ async def write_batch(
             else:
                 target, draft = item
                 part = None if once is None else _part(once, number)
-                results.append(await write(gate, call, target, draft, part))
+                soon = time.monotonic() < deadline
+                results.append(await write(gate, call, target, draft, part, embed_now=soon))
         except GatewayError as err:
             results.append(err)
     return results
