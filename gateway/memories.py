@@ -80,7 +80,7 @@ async def page(gate: Gate, call: Call, target: Target, listing: Listing) -> List
         await gate.budget.charge(call, action)
         scope = await gate.access.scope(call, target, action)
         tenant = await gate.keyring.tenant(scope.tenant)
-        question = _question(scope, listing)
+        question = _question(scope, target, listing)
         after = (
             None
             if listing.cursor is None
@@ -187,13 +187,17 @@ def _event(view: MemoryView, scope: Scope, touched: str, *, count: int = 1) -> A
     )
 
 
-def _question(scope: Scope, listing: Listing) -> str:
-    """Return everything that a page depends on but its cursor."""
+def _question(scope: Scope, target: Target, listing: Listing) -> str:
+    """Return everything that was asked of a page but its cursor.
+
+    The namespaces stand as they were named: those that a credential may see grow with every first
+    write to a new one, and a list must go on through that.
+    """
     return json.dumps(
         [
             "memories",
             str(scope.user),
-            sorted(str(namespace) for namespace in scope.namespaces),
+            None if target.namespaces is None else sorted(target.namespaces),
             listing.layer,
             listing.kind,
             listing.tag,
