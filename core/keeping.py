@@ -121,6 +121,7 @@ def following(
     confidence: float | None = None,
     sensitivity: Sensitivity = Sensitivity.NONE,
     expires_at: datetime | None,
+    until_session_end: bool | None = None,
 ) -> Standing:
     """Return where the next version of `row` stands; what is None stays as it is."""
     return Standing(
@@ -140,7 +141,9 @@ def following(
         outcome=row.outcome,
         occurred_at=row.occurred_at,
         expires_at=expires_at,
-        until_session_end=row.until_session_end,
+        until_session_end=(
+            row.until_session_end if until_session_end is None else until_session_end
+        ),
     )
 
 
@@ -157,6 +160,8 @@ def sealed(standing: Standing, said: Texts, keys: OwnerKeys, *, embedder: str) -
     """
     details = said.details
     session = details.session_id
+    # A repeat may be less sensitive than what it joins; the label of the memory decides.
+    vectors = None if standing.sensitivity is Sensitivity.SENSITIVE else said.vectors
 
     def place(field: str) -> Place:
         return Place(
@@ -191,8 +196,8 @@ def sealed(standing: Standing, said: Texts, keys: OwnerKeys, *, embedder: str) -
         details=keys.seal(place("details"), details.to_bytes()),
         terms=said.terms,
         token_count=said.token_count,
-        vectors=() if said.vectors is None else sealed_vectors(said.vectors, keys, place),
-        embedder="" if said.vectors is None else embedder,
+        vectors=() if vectors is None else sealed_vectors(vectors, keys, place),
+        embedder="" if vectors is None else embedder,
     )
 
 
@@ -229,6 +234,15 @@ def expiry(draft: Draft, sensitivity: Sensitivity, *, now: datetime) -> datetime
     return min(ends, default=None)
 
 
+def joined_expiry(row: Row, again: Kept) -> datetime | None:
+    """Return when `row` expires once it has been said again: at the later of the two times, so that
+    what was asked to be kept is not lost with what was not.
+    """
+    asked = [at for at in (row.expires_at, again.expires_at) if at is not None]
+    ends = [max(asked)] if len(asked) == 2 else []  # noqa: PLR2004 - both have an end
+    return _bounded(ends, row, more_sensitive(row.sensitivity, again.sensitivity))
+
+
 def changed_expiry(
     row: Row, change: Change, sensitivity: Sensitivity, *, now: datetime
 ) -> datetime | None:
@@ -244,8 +258,14 @@ def changed_expiry(
         raise Invalid("This time has passed already.", field="expires_at")
     asked = row.expires_at if change.expires_at is None else change.expires_at
     ends = [] if asked is None or change.clear_expiry else [asked]
+    return _bounded(ends, row, sensitivity)
+
+
+def _bounded(ends: list[datetime], row: Row, sensitivity: Sensitivity) -> datetime | None:
+    """Return the soonest of `ends` and of what bounds every version of `row`."""
+    bounds = list(ends)
     if sensitivity is Sensitivity.SENSITIVE:
-        ends.append(row.created_at + SENSITIVE_LIFE)
+        bounds.append(row.created_at + SENSITIVE_LIFE)
     if row.layer is Layer.WORKING:
-        ends.append(row.created_at + WORKING_LIFE)
-    return min(ends, default=None)
+        bounds.append(row.created_at + WORKING_LIFE)
+    return min(bounds, default=None)

@@ -127,17 +127,28 @@ async def _keep(
         details = merge.joined(old, texts.details)
     except Tampered:  # the honest repeat replaces what no longer opens
         old, details = None, texts.details
-    if details == old:
-        return _merged(await view.adjust(existing.id, confidence=confidence))
     standing = keeping.following(
         existing,
         importance=max(existing.importance, kept.importance),
         confidence=confidence,
         sensitivity=kept.sensitivity,
-        expires_at=existing.expires_at,
+        expires_at=keeping.joined_expiry(existing, kept),
+        until_session_end=existing.until_session_end and kept.until_session_end,
     )
+    if details == old and _same_standing(existing, standing):
+        return _merged(await view.adjust(existing.id, confidence=confidence))
     again = keeping.sealed(standing, texts.saying(details), keys, embedder=embedder)
     return _merged(await view.revise(again, expected_version=existing.version))
+
+
+def _same_standing(row: Row, standing: Standing) -> bool:
+    """Tell whether a repeat changes nothing of a memory but its confidence."""
+    return (
+        row.importance == standing.importance
+        and row.sensitivity is standing.sensitivity
+        and row.expires_at == standing.expires_at
+        and row.until_session_end == standing.until_session_end
+    )
 
 
 async def revise(
