@@ -1,6 +1,8 @@
 """What every record does, whatever keeps it."""
 
 import asyncio
+import math
+import random
 from datetime import timedelta
 from typing import Any
 
@@ -316,6 +318,63 @@ async def test_words_weigh_more_the_rarer_they_are(world):
     assert all(0 < one.score < 0.5 for one in covering)
 
 
+def bm25(texts, terms):
+    """Return (score, covered) of each text, from the published formula and nothing else."""
+    split = {name: text.split() for name, text in texts.items()}
+    mean = sum(map(len, split.values())) / len(split)
+    weight = {}
+    for term in terms:
+        have = sum(term in words for words in split.values())
+        weight[term] = math.log(1 + (len(split) - have + 0.5) / (have + 0.5))
+    found = {}
+    for name, words in split.items():
+        score = sum(
+            weight[term]
+            * 2.2
+            * words.count(term)
+            / (words.count(term) + 1.2 * (0.25 + 0.75 * len(words) / mean))
+            for term in terms
+        )
+        covered = sum(weight[term] for term in terms if term in words) / sum(weight.values())
+        if score:
+            found[name] = (score, covered)
+    return found
+
+
+async def test_words_are_scored_as_the_formula_says_after_every_kind_of_change(world):
+    person = await world.person()
+    rng = random.Random(25)
+    words = ["tea", "milk", "sugar", "cat", "dog", "rain", "sun"]
+
+    def text():
+        return " ".join(rng.choices(words, weights=range(1, 8), k=rng.randint(1, 12)))
+
+    texts: dict[MemoryId, str] = {}
+    for _ in range(60):
+        said = text()
+        if said not in texts.values():
+            texts[(await keep(world, person, said)).id] = said
+    for memory in list(texts)[:10]:
+        async with world.record.view(person.writing) as view:
+            await view.forget([memory])
+        del texts[memory]
+    for memory in list(texts)[:10]:
+        if (said := text()) not in texts.values():
+            async with world.record.view(person.writing) as view:
+                kept = person.kept(said, memory=memory, version=2)
+                await view.revise(kept, expected_version=1)
+            texts[memory] = said
+    for asked in (["tea"], ["sun", "tea"], ["cat", "absent"], words):
+        expected = bm25(texts, asked)
+        async with world.record.view(person.reading) as view:
+            found = await view.lexical([term_of(word) for word in asked], ALL, 100)
+        assert {one.id: one.score for one in found} == pytest.approx(
+            {memory: covered for memory, (_, covered) in expected.items()}
+        )
+        scores = [expected[one.id][0] for one in found]
+        assert scores == pytest.approx(sorted(scores, reverse=True))
+
+
 async def test_a_word_said_more_often_in_a_shorter_text_comes_first(world):
     person = await world.person()
     long = await keep(world, person, "tea " + " ".join(f"word{number}" for number in range(30)))
@@ -346,6 +405,37 @@ async def test_what_others_keep_moves_no_score(world):
             for number in range(150):
                 await view.insert(other.kept(f"tea milk {number}"))
     assert await scores() == before
+
+
+async def test_a_memory_read_under_lock_is_changed_by_nobody_meanwhile(world):
+    person = await world.person()
+    first = await keep(world, person)
+    order = []
+
+    async def change():
+        async with world.record.view(person.writing) as view:
+            await view.adjust(first.id, confidence=0.9)
+            order.append("changed")
+
+    async with world.record.view(person.writing) as view:
+        await view.get(first.id, lock=True)
+        other = asyncio.create_task(change())
+        await world.record.now()
+        await world.record.now()
+        order.append("released")
+    await other
+    assert order == ["released", "changed"]
+    await expire(world, person, first.id)
+    async with world.record.view(person.writing) as view:
+        with pytest.raises(NotFound):
+            await view.get(first.id, lock=True)
+
+
+async def test_every_number_of_the_audit_writer_ends_as_kept_or_missing(world):
+    person = await world.person()
+    await keep(world, person)
+    await world.record.append(event_of(person.reading, await world.record.now()))
+    assert (world.writer.kept, world.writer.missing) == ([1, 2], [])
 
 
 async def test_uses_are_counted_and_a_locked_row_is_not_waited_for(world):

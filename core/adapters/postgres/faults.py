@@ -30,22 +30,25 @@ class RecordFault(Exception):
 
 
 def translate(error: Exception) -> GatewayError:
-    """Return the error to raise instead of the driver's `error`, its cause without any text."""
+    """Return the error to raise instead of the driver's `error`, and take its text from that one.
+
+    Python hangs the one that was handled on the one that is raised, whatever is said to be the
+    cause; so what the driver said is removed at its source.
+    """
     told: GatewayError = (
         Conflict() if isinstance(error, psycopg.errors.UniqueViolation) else Unavailable()
     )
     code = error.sqlstate if isinstance(error, psycopg.Error) else None
     told.__cause__ = RecordFault(code or _UNKNOWN)
+    error.args = ()
     return told
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
     """Raise Conflict or Unavailable for whatever the driver raises inside. Raises: as said."""
-    told: GatewayError | None = None
     try:
         yield
     except (psycopg.Error, PoolTimeout, TooManyRequests, OSError) as err:
         told = translate(err)
-    if told is not None:  # raised out here, so that the driver's error is not its context
-        raise told
+        raise told from told.__cause__

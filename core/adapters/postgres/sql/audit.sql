@@ -1,7 +1,5 @@
 -- append_event --
-INSERT INTO audit_events (
-    tenant, event_id, at, actor, on_behalf_of, action, object, decision, rule, policy_version,
-    outcome, count, request_id, trace_id, writer, number, digest, mac)
+INSERT INTO audit_events ({{event}})
   VALUES (
     %(tenant)s, %(event_id)s, %(at)s, %(actor)s, %(on_behalf_of)s, %(action)s, %(object)s,
     %(decision)s, %(rule)s, %(policy_version)s, %(outcome)s, %(count)s, %(request_id)s,
@@ -63,13 +61,7 @@ SELECT pg_advisory_xact_lock(1835365751, 1)
 
 -- add_void --
 -- The number may be taken: then the transaction that looked lost did commit, and its event stands.
-INSERT INTO audit_events (
-    tenant, event_id, at, actor, on_behalf_of, action, object, decision, rule, policy_version,
-    outcome, count, request_id, trace_id, writer, number, digest, mac)
-  VALUES (
-    %(tenant)s, %(event_id)s, %(at)s, %(actor)s, %(on_behalf_of)s, %(action)s, %(object)s,
-    %(decision)s, %(rule)s, %(policy_version)s, %(outcome)s, %(count)s, %(request_id)s,
-    %(trace_id)s, %(writer)s, %(number)s, %(digest)s, %(mac)s)
+{{append_event}}
   ON CONFLICT DO NOTHING
 
 -- place_events --

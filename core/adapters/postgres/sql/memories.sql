@@ -10,6 +10,14 @@ m.tenant = %(tenant)s AND m.user_id = %(user)s
 AND (m.space IS NULL AND m.namespace = ANY (%(namespaces)s::uuid[])
      OR m.space = ANY (%(read_same)s::uuid[]))
 
+-- own_by_id --
+-- As `own`, for a row that is looked up by its id: spelled so that no index of the person serves it.
+-- Before there are statistics the planner cannot tell that index from the primary key, and would walk
+-- all of the person's memories for each one.
+m.tenant = %(tenant)s AND (m.user_id = %(user)s) IS TRUE
+AND (m.space IS NULL AND m.namespace = ANY (%(namespaces)s::uuid[])
+     OR m.space = ANY (%(read_same)s::uuid[]))
+
 -- shared --
 m.tenant = %(tenant)s AND m.space = ANY (%(read_members)s::uuid[])
 

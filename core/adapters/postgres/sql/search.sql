@@ -87,7 +87,7 @@ WITH size AS MATERIALIZED (
         FROM (SELECT m.memory, m.tf, m.length FROM memory_tokens m
                WHERE {{own}} AND m.token = word.token ORDER BY m.memory DESC) AS t
         JOIN memories m ON m.tenant = %(tenant)s AND m.id = t.memory
-       WHERE {{own}} AND {{matching}}
+       WHERE {{own_by_id}} AND {{matching}}
        ORDER BY t.memory DESC LIMIT 1000) AS found
    WHERE word.proposes AND word.seen > 0
 ), best AS MATERIALIZED (
@@ -101,7 +101,7 @@ WITH size AS MATERIALIZED (
     FROM best JOIN memories m ON m.tenant = %(tenant)s AND m.id = best.memory
    CROSS JOIN size CROSS JOIN word
    CROSS JOIN LATERAL (SELECT m.term_counts[array_position(m.terms, word.token)] AS tf) AS said
-   WHERE {{own}} AND NOT word.proposes AND said.tf IS NOT NULL
+   WHERE {{own_by_id}} AND NOT word.proposes AND said.tf IS NOT NULL
      AND EXISTS (SELECT FROM word WHERE NOT proposes)
    GROUP BY m.id
 )

@@ -72,7 +72,7 @@ async def test_an_expired_or_revoked_key_is_found_and_not_usable(world):
         assert not (await world.directory.find_key(row.id)).usable
 
 
-async def test_a_rotated_key_keeps_its_old_secret_for_the_overlap_only(world):
+async def test_a_rotated_key_keeps_its_old_secret_for_the_overlap_only(world, connect):
     tenant = await world.tenant()
     row = await add_key(world, tenant)
     scope = administrator(tenant, Action.KEY_ROTATE)
@@ -80,6 +80,13 @@ async def test_a_rotated_key_keeps_its_old_secret_for_the_overlap_only(world):
         rotated = await view.rotate_key(row.id, b"2" * 32, overlap_seconds=60)
     assert (rotated.secret_mac, rotated.previous_mac) == (b"2" * 32, b"1" * 32)
     assert await world.directory.find_key(row.id) == rotated
+    app = await connect()
+    async with app.transaction():
+        await told(app, {"app.tenant": str(tenant), "app.action": "administer"})
+        await app.execute("UPDATE api_keys SET previous_until = now() WHERE id = %s", (row.id,))
+    async with world.directory.admin(scope) as view:
+        assert (await view.key(row.id)).previous_mac is None
+    assert (await world.directory.find_key(row.id)).previous_mac is None
     async with world.directory.admin(scope) as view:
         rotated = await view.rotate_key(row.id, b"3" * 32, overlap_seconds=0)
     assert (rotated.secret_mac, rotated.previous_mac) == (b"3" * 32, None)
