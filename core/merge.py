@@ -4,7 +4,8 @@ Rules this module keeps:
 - The same text again is the same memory: its confidence rises, its tags and metadata join, and no
   second row appears.
 - Nothing that is merged raises trust, and nothing the caller said is dropped: a metadata key that
-  is said anew takes the new value.
+  is said anew takes the new value, unless a less trusted source says it: what it says would pass
+  for the more trusted one's.
 """
 
 from collections.abc import Iterable
@@ -20,13 +21,17 @@ def raised(confidence: float) -> float:
     return min(1.0, round(confidence + REPETITION_GAIN, 6))
 
 
-def joined(old: Details, new: Details) -> Details:
+def joined(old: Details, new: Details, *, less_trusted: bool = False) -> Details:
     """Return the details of a memory that is written again: tags and entities united in order,
     metadata overlaid by the newer, reference, session and task kept from the older.
+
+    Args:
+        less_trusted: the newer comes from a less trusted source, and overlays nothing.
     """
+    over = {**new.metadata, **old.metadata} if less_trusted else {**old.metadata, **new.metadata}
     return Details(
         tags=_united(old.tags, new.tags),
-        metadata={**old.metadata, **new.metadata},
+        metadata=over,
         entities=_united(old.entities, new.entities),
         source_ref=old.source_ref or new.source_ref,
         session_id=old.session_id or new.session_id,

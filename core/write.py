@@ -33,12 +33,15 @@ from core.model import (
     Sensitivity,
     Standing,
     Status,
+    Trust,
 )
 from core.ports import Claim, MemoryView, OwnerKeys, Place, Reply, Vectors, WriteStages
 from core.scope import Scope
 
 LONG_CHARACTERS = 2_000
 """Longer texts have more than one chunk in every language; cutting them takes time of its own."""
+_RANKS = tuple(Trust)
+"""Most trusted first."""
 EMBED_SECONDS = 5.0
 """An embedder that takes longer for one short text hangs; the write goes on without it."""
 
@@ -124,7 +127,8 @@ async def _keep(
     confidence = merge.raised(max(existing.confidence, kept.confidence - merge.REPETITION_GAIN))
     try:
         old = Details.from_bytes(keys.open(_place(existing, "details"), existing.details))
-        details = merge.joined(old, texts.details)
+        less_trusted = _RANKS.index(kept.trust) > _RANKS.index(existing.trust)
+        details = merge.joined(old, texts.details, less_trusted=less_trusted)
     except Tampered:  # the honest repeat replaces what no longer opens
         old, details = None, texts.details
     standing = keeping.following(

@@ -51,3 +51,19 @@ def test_a_plain_repeat_makes_no_new_version(house: House) -> None:
     (outcome,) = agent.write(SAID, tags=["keys"], session_id="s1")["outcomes"]
     assert outcome["version"] == 2
     assert agent.get(memory).json()["expires_at"] is None
+
+
+def test_a_less_trusted_source_overlays_nothing_of_a_trusted_memory(house: House) -> None:
+    admin = house.tenant()
+    person, page = (
+        house.agent(admin, "alice"),
+        house.agent(admin, "alice", source_ceiling="document"),
+    )
+    memory = person.stored(SAID, metadata={"door": "blue"})
+    (outcome,) = page.write(SAID, metadata={"door": "red", "seen": "yes"})["outcomes"]
+    assert outcome["id"] == memory
+    shown = person.get(memory).json()
+    assert shown["metadata"] == {"door": "blue", "seen": "yes"}
+    assert shown["trust"] == "high"
+    person.write(SAID, metadata={"door": "green"})
+    assert person.get(memory).json()["metadata"]["door"] == "green"
