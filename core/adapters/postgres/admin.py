@@ -104,7 +104,7 @@ class PostgresAdminView:
         return int(count)
 
     async def insert_key(self, row: KeyRow) -> None:
-        """Keep a new API key. Raises: Denied, Conflict, Unavailable."""
+        """Keep a new API key. Raises: Denied, Conflict, NotFound (tenant gone), Unavailable."""
         tenant = SYSTEM_TENANT if row.tenant is None else row.tenant
         values = {
             "id": row.id,
@@ -120,6 +120,9 @@ class PostgresAdminView:
         }
         if tenant == self._tenant:
             await self._rows("insert_key", **values)
+            # Asked after it: an erasure that the row waited for has ended by now.
+            if not await self._rows("living_tenant", tenant=tenant):
+                raise NotFound
             return
         if tenant not in self._made:
             raise Denied

@@ -52,6 +52,26 @@ async def test_a_key_is_found_as_it_was_kept(world):
         assert await view.key(row.id) == row
 
 
+async def test_no_key_is_made_in_a_tenant_that_is_erased_meanwhile(world):
+    tenant = await world.tenant()
+    made = asyncio.Event()
+
+    async def add():
+        async with world.directory.admin(administrator(tenant)) as view:
+            made.set()
+            row = key_row(tenant, view.now, id=KeyId("late" + tenant.hex))
+            await view.insert_key(row)
+
+    async with world.directory.admin(operator(Action.TENANT_ERASE)) as eraser:
+        await eraser.erase_tenant(tenant)
+        adding = asyncio.create_task(add())
+        await made.wait()
+    for late in (adding, add()):
+        with pytest.raises(NotFound):
+            await late
+    assert await world.directory.find_key(KeyId("late" + tenant.hex)) is None
+
+
 async def test_an_operators_key_belongs_to_no_tenant(world):
     async with world.directory.admin(operator(Action.KEY_CREATE)) as view:
         row = key_row(None, view.now, roles=frozenset({Role.OPERATOR}))
