@@ -20,7 +20,7 @@ from uuid import UUID
 
 import numpy as np
 
-from core.errors import GatewayError, NotFound, Tampered
+from core.errors import GatewayError, NotFound, Tampered, Unavailable
 from core.keeping import sealed_vectors
 from core.model import Owner, Sensitivity
 from core.ports import (
@@ -47,6 +47,8 @@ LEASE_SECONDS = 5
 IDLE_SECONDS = 1.0
 """How often the outbox is looked at without being woken: another process may have filled it."""
 TROUBLE_SECONDS = 0.5
+EMBED_SECONDS = 60.0
+"""The longest text takes a quarter of this on a slow core; an embedder that needs more hangs."""
 LOOK_SECONDS = 5.0
 """How often an idle worker asks whether the index is still there."""
 
@@ -240,7 +242,11 @@ class Indexer:
 
         text = keys.open(place("content"), row.content).decode()
         pieces = await asyncio.to_thread(self._embedder.chunks, text)
-        vectors = await self._embedder.passages(pieces)
+        try:
+            async with asyncio.timeout(EMBED_SECONDS):
+                vectors = await self._embedder.passages(pieces)
+        except TimeoutError as err:
+            raise Unavailable from err
         sealed = sealed_vectors(vectors, keys, place)
         async with self._store.view(scope) as view:
             await view.attach(row.id, row.version, sealed, self._embedder.name)

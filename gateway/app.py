@@ -75,6 +75,8 @@ log = logging.getLogger(__name__)
 
 APP, INDEX, SEAL, OWNER = "memwarden_app", "memwarden_index", "memwarden_seal", "memwarden_owner"
 APP_CONNECTIONS = 12
+LAST_TASK_SECONDS = 5.0
+"""What the indexer has begun gets so long to end when the gateway does."""
 PUBLIC_KEY = "audit-public.pem"
 ANCHOR = "audit-anchor.jsonl"
 
@@ -348,7 +350,7 @@ async def _background(
         group.create_task(sealer.run(stop_sealing))
         try:
             async with asyncio.TaskGroup() as first:
-                first.create_task(indexer.run())
+                following = first.create_task(indexer.run())
                 first.create_task(failures.run(stop))
                 first.create_task(writer.run(seals, stop))
                 try:
@@ -356,6 +358,8 @@ async def _background(
                 finally:
                     indexer.stop()
                     stop.set()
+                    await asyncio.wait({following}, timeout=LAST_TASK_SECONDS)
+                    following.cancel()  # its tasks come back by themselves
         finally:
             stop_sealing.set()
 

@@ -26,6 +26,7 @@ from psycopg import AsyncConnection, sql
 from psycopg.pq import PipelineStatus, TransactionStatus
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool
+from typing_extensions import override
 
 from core.adapters.postgres.faults import quiet
 from core.errors import Unavailable
@@ -142,7 +143,7 @@ class Transaction:
         if self.failed:
             raise Unavailable
         self.failed = True  # until it has answered: a cancellation counts as a failure
-        with quiet(), _hung_up(self._connection, self._patience_seconds):
+        with _cut_short(), quiet(), _hung_up(self._connection, self._patience_seconds):
             yield
         self.failed = False
 
@@ -153,6 +154,20 @@ def _patience(settings: Mapping[str, str]) -> float | None:
     if limit is None:
         return None
     return int(limit) / 1000 + 1 if int(limit) else _LONGEST_SECONDS
+
+
+@contextmanager
+def _cut_short() -> Iterator[None]:
+    """Let a cancellation be one: hanging up because of it makes the driver complain of the line."""
+    try:
+        yield
+    except Unavailable as err:
+        before: BaseException | None = err
+        while before is not None and not isinstance(before, asyncio.CancelledError):
+            before = before.__context__
+        if before is not None:
+            raise before from None
+        raise
 
 
 @contextmanager
@@ -171,6 +186,19 @@ def _hang_up(connection: Connection) -> None:
     if not connection.closed:
         with contextlib.suppress(OSError), socket.socket(fileno=os.dup(connection.fileno())) as end:
             end.shutdown(socket.SHUT_RDWR)
+
+
+class _Cut(AsyncConnection[TupleRow]):
+    """A connection whose user may be cut short at any time.
+
+    The driver would then ask the server to cancel, and wait for it up to ten seconds more. Whoever
+    is out of time has none for that: the line is hung up, and the server's own limits end the rest.
+    """
+
+    @override
+    async def _try_cancel(self, *, timeout: float = 5.0) -> None:
+        _hang_up(self)
+        raise psycopg.errors.QueryCanceled
 
 
 class Pool:
@@ -198,6 +226,7 @@ class Pool:
         self._connections = connections
         self._pool: AsyncConnectionPool[Connection] = AsyncConnectionPool(
             conninfo,
+            connection_class=_Cut,
             kwargs={
                 "autocommit": True,
                 "prepare_threshold": 1 if prepared else None,
