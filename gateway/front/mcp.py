@@ -6,6 +6,7 @@ Rules this module keeps:
 - Host and Origin were judged by the outer application, on every bind; the SDK's own check is off.
 - The SDK's tracing is off: it records exception texts and follows a client's trace ids.
 - A reply is for its caller alone: private and never stored.
+- There is no stream to listen on: every method but POST is 405.
 - An error says what its code says and nothing of the request or of what broke (mcp_errors).
 """
 
@@ -33,6 +34,8 @@ from starlette.types import Scope as AsgiScope
 
 from core.errors import Invalid, NotFound
 from core.scope import Call
+from gateway.front.edge import passage_of, send_json
+from gateway.front.errors import PROBLEM_MEDIA_TYPE, method_not_allowed
 from gateway.front.mcp_errors import QuietErrors, quiet
 from gateway.front.tools import SPECS, call_tool, tools_for
 from gateway.gate import Gate
@@ -147,6 +150,17 @@ class McpFront:
         """Serve one request, whose call the outer application has authenticated."""
         if CALL not in scope:  # reachable only by a mistake in the composition: refuse
             raise NotFound
+        if scope["method"] != "POST":
+            # Nothing is ever sent unasked, so a stream opened by GET would only hold a slot of its
+            # tenant until the request's time is over; the protocol has 405 for such servers.
+            await send_json(
+                send,
+                405,
+                method_not_allowed(passage_of(scope).request_id),
+                media_type=PROBLEM_MEDIA_TYPE,
+                headers={"Allow": "POST"},
+            )
+            return
         await self._app(scope, receive, send)
 
 

@@ -224,3 +224,13 @@ def test_a_session_id_means_nothing(house: House) -> None:
         **{"Mcp-Session-Id": "0123456789abcdef"},
     )
     assert "only for one" not in reply.text
+
+
+@pytest.mark.parametrize("method", ["GET", "DELETE", "PUT", "OPTIONS"])
+def test_there_is_no_stream_that_would_hold_a_slot(house: House, method: str) -> None:
+    agent = house.someone()
+    reply = agent.call(method, "/mcp", headers=rpc_headers())
+    assert reply.status_code == 405
+    assert reply.headers["Allow"] == "POST"
+    assert reply.json()["code"] == "method_not_allowed"
+    assert house.http.request(method, "/mcp").status_code == 401
