@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.house import open_house
-from tests.live.gateways import Agent
+from tests.live.gateways import Agent, wait_until
 
 QUESTIONS = ("green tea", "which cat", "where does she live", "茶", "honey and lemon")
 
@@ -40,7 +40,7 @@ def test_an_index_that_was_removed_is_rebuilt_and_recall_is_what_it_was(tmp_path
 
     shutil.rmtree(folder / "data" / "edge")
     with open_house(folder) as house:
-        house.indexed()
+        wait_until(lambda: house.gateway.indexer.pending == 0, what="the rebuild")
         agents = [Agent(house.http, key, tenant, user) for key, tenant, user in keys]
         assert [answers(agent) for agent in agents] == before
         embedded = [text for text in house.embedder.seen if text not in (*QUESTIONS, "warm")]
