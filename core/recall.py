@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from typing import TypeVar
 
 from core import rank
-from core.errors import Tampered, Unavailable
+from core.errors import NotFound, Tampered, Unavailable
 from core.event import AuditEvent
 from core.ids import EventId, MemoryId, RecallId, new_uuid
 from core.keeping import tag_lookups
@@ -77,7 +77,8 @@ async def recall(scope: Scope, query: Query, stages: RecallStages) -> Recall:
     async with stages.spans.step("confirm"), stages.store.view(scope) as view:
         rows = await view.find([candidate.id for candidate in candidates], where)
         if query.as_of is not None:
-            rows = [await _as_it_was(view, row, query.as_of) for row in rows]
+            stood = [await _as_it_was(view, row, query.as_of) for row in rows]
+            rows = [row for row in stood if row is not None]
         scored = _scored(candidates, rows, stages, view)
         items, withheld = _fit(query, scored, keys, stages)
         event = await _record(view, scope, recall_id, query, scored, items, withheld, keys)
@@ -213,12 +214,23 @@ def reach_of(
     )
 
 
-async def _as_it_was(view: MemoryView, row: Row, then: datetime) -> Row:
-    """Return the version of a memory that stood at `then`, the first one if none is older."""
-    if row.version == 1 or row.updated_at <= then:
+async def _as_it_was(view: MemoryView, row: Row, then: datetime) -> Row | None:
+    """Return the version of a memory that stood at `then`; None if it was forgotten just now.
+
+    A version stood until the next one took its place: when it was last touched does not tell, since
+    a repeat touches a version and makes no new one.
+    """
+    if row.version == 1:
         return row
-    versions = await view.versions(row.id)
-    return next((old for old in versions if old.updated_at <= then), versions[-1])
+    try:
+        stood, *older = await view.versions(row.id)
+    except NotFound:  # forgotten since it was found
+        return None
+    for before in older:
+        if before.valid_until is not None and before.valid_until <= then:
+            break
+        stood = before
+    return stood
 
 
 def _scored(

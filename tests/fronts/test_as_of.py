@@ -1,5 +1,9 @@
 """A recall as of a time answers with what was known then, as it was said then."""
 
+from unittest import mock
+
+from core.adapters.postgres.view import PostgresView
+from core.errors import NotFound
 from tests.house import House
 
 
@@ -33,3 +37,24 @@ def test_a_rotation_that_is_repeated_shows_no_secret_again(house: House) -> None
     assert second.status_code == 409
     assert second.json()["id"] == key
     assert first.json()["key"] not in second.text
+
+
+def test_a_repeat_does_not_move_a_version_in_time(house: House) -> None:
+    agent = house.someone()
+    memory = agent.stored("drinks black coffee")
+    agent.call("PATCH", f"/v1/memories/{memory}", json=agent.about(content="drinks green tea"))
+    changed = agent.get(memory).json()["updated_at"]
+    agent.write("drinks green tea")
+    assert agent.get(memory).json()["updated_at"] > changed
+    assert contents(agent, as_of=changed) == ["drinks green tea"]
+
+
+def test_what_is_forgotten_while_it_is_looked_up_is_left_out(house: House) -> None:
+    agent = house.someone()
+    memory = agent.stored("drinks black coffee")
+    then = agent.get(memory).json()["updated_at"]
+    agent.call("PATCH", f"/v1/memories/{memory}", json=agent.about(content="drinks green tea"))
+    gone = mock.AsyncMock(side_effect=NotFound)
+    with mock.patch.object(PostgresView, "versions", gone):
+        assert contents(agent, as_of=then) == []
+    assert gone.await_count == 1
