@@ -3,7 +3,8 @@
 Rules this module keeps:
 - The driver's texts quote rows and parameters, so they end here: the cause that travels on is the
   five characters of the fault's class.
-- Nothing is guessed: a clash of keys is Conflict, everything else is Unavailable.
+- Nothing is guessed: a clash of keys is Conflict, a person or tenant that is gone is NotFound,
+  everything else is Unavailable.
 """
 
 from collections.abc import Iterator
@@ -12,7 +13,7 @@ from contextlib import contextmanager
 import psycopg
 from psycopg_pool import PoolTimeout, TooManyRequests
 
-from core.errors import Conflict, GatewayError, Unavailable
+from core.errors import Conflict, GatewayError, NotFound, Unavailable
 
 _UNKNOWN = "08000"  # connection exception, when the driver has no code of the server's
 
@@ -35,9 +36,11 @@ def translate(error: Exception) -> GatewayError:
     Python hangs the one that was handled on the one that is raised, whatever is said to be the
     cause; so what the driver said is removed at its source.
     """
-    told: GatewayError = (
-        Conflict() if isinstance(error, psycopg.errors.UniqueViolation) else Unavailable()
-    )
+    told: GatewayError = Unavailable()
+    if isinstance(error, psycopg.errors.UniqueViolation):
+        told = Conflict()
+    elif isinstance(error, psycopg.errors.ForeignKeyViolation):
+        told = NotFound()  # whom it belongs to was erased meanwhile
     code = error.sqlstate if isinstance(error, psycopg.Error) else None
     told.__cause__ = RecordFault(code or _UNKNOWN)
     error.args = ()

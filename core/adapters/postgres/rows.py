@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.event import AuditEvent
-from core.ids import EventId, KeyId, MemoryId, NamespaceId, SpaceId, TenantId, UserId, WriterId
+from core.ids import EventId, KeyId, TenantId, WriterId
 from core.model import Kind, Layer, Persistence, Row, Sensitivity, State, Trust
 from core.ports import KeyRow, LoggedEvent, SignedEvent
 from core.ports.seal import Checkpoint
@@ -18,37 +18,78 @@ from core.scope import Role, SourceKind
 
 EVENT_COLUMNS = 18
 
+# Looked up, since calling the class costs ten times as much and a recall reads hundreds.
+_LAYERS = {member.value: member for member in Layer}
+_KINDS = {member.value: member for member in Kind}
+_STATES = {member.value: member for member in State}
+_PERSISTENCES = {member.value: member for member in Persistence}
+_SENSITIVITIES = {member.value: member for member in Sensitivity}
+_TRUSTS = {member.value: member for member in Trust}
+_SOURCES = {member.value: member for member in SourceKind}
+
 
 def memory_row(values: Sequence[Any]) -> Row:
     """Return the memory in the columns of the fragment `row`."""
+    (
+        memory,
+        version,
+        user,
+        namespace,
+        space,
+        layer,
+        kind,
+        state,
+        importance,
+        confidence,
+        persistence,
+        sensitivity,
+        trust,
+        source_kind,
+        *rest,
+    ) = values
+    (
+        outcome,
+        occurred_at,
+        valid_from,
+        valid_until,
+        expires_at,
+        until_session_end,
+        created_at,
+        updated_at,
+        last_used_at,
+        uses,
+        chunks,
+        content,
+        details,
+    ) = rest
     return Row(
-        id=MemoryId(values[0]),
-        version=values[1],
-        user=UserId(values[2]),
-        namespace=NamespaceId(values[3]),
-        space=None if values[4] is None else SpaceId(values[4]),
-        layer=Layer(values[5]),
-        kind=Kind(values[6]),
-        state=State(values[7]),
-        importance=values[8],
-        confidence=values[9],
-        persistence=Persistence(values[10]),
-        sensitivity=Sensitivity(values[11]),
-        trust=Trust(values[12]),
-        source_kind=SourceKind(values[13]),
-        outcome=values[14],
-        occurred_at=values[15],
-        valid_from=values[16],
-        valid_until=values[17],
-        expires_at=values[18],
-        until_session_end=values[19],
-        created_at=values[20],
-        updated_at=values[21],
-        last_used_at=values[22],
-        uses=values[23],
-        chunks=values[24],
-        content=values[25],
-        details=values[26],
+        id=memory,
+        version=version,
+        user=user,
+        namespace=namespace,
+        space=space,
+        layer=_LAYERS[layer],
+        kind=_KINDS[kind],
+        state=_STATES[state],
+        importance=importance,
+        confidence=confidence,
+        persistence=_PERSISTENCES[persistence],
+        sensitivity=_SENSITIVITIES[sensitivity],
+        trust=_TRUSTS[trust],
+        source_kind=_SOURCES[source_kind],
+        outcome=outcome,
+        occurred_at=occurred_at,
+        valid_from=valid_from,
+        valid_until=valid_until,
+        expires_at=expires_at,
+        until_session_end=until_session_end,
+        created_at=created_at,
+        updated_at=updated_at,
+        last_used_at=last_used_at,
+        uses=uses,
+        chunks=chunks,
+        content=content,
+        details=details,
     )
 
 

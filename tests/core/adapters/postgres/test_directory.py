@@ -269,6 +269,8 @@ async def test_nothing_is_written_behind_an_erasure(world, connect):
     assert eraser.exception() is None
     assert await count_of(connect, person.tenant, "memories") == 0
     assert await count_of(connect, person.tenant, "users") == 0
+    with pytest.raises(NotFound):
+        await write(99)
 
 
 async def test_events_come_newest_first_and_page_by_page(world):

@@ -12,6 +12,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from psycopg.conninfo import conninfo_to_dict
+from psycopg.rows import TupleRow
 
 from core.adapters.postgres import Pool, PostgresDirectory, PostgresRecord, migrate
 from core.errors import NotFound
@@ -119,6 +120,15 @@ async def test_people_who_share_one_session_behind_a_pooler_never_see_each_other
         assert await (await connection.execute("SELECT id FROM memories")).fetchall() == []
 
 
+async def patiently(url: str) -> psycopg.AsyncConnection[TupleRow]:
+    """Connect to a server that may still be starting up."""
+    async with asyncio.timeout(20):
+        while True:
+            with contextlib.suppress(psycopg.OperationalError):
+                return await psycopg.AsyncConnection.connect(url, autocommit=True)
+            await asyncio.sleep(0.02)
+
+
 @pytest.fixture
 async def oldest(account, folder):
     """A connection string by role, on PostgreSQL 15."""
@@ -134,7 +144,7 @@ async def oldest(account, folder):
     options = ("-k", str(folder), "-c", "listen_addresses=", "-F")
     async with running(account, socket, OLDEST / "postgres", "-D", data, *options):
         admin = f"postgresql://postgres@/postgres?host={folder}"
-        async with await psycopg.AsyncConnection.connect(admin, autocommit=True) as connection:
+        async with await patiently(admin) as connection:
             for role in ("owner", "app", "index", "seal", "purge"):
                 await connection.execute(f"CREATE ROLE memwarden_{role} LOGIN")
             await connection.execute("CREATE ROLE memwarden_auth NOLOGIN")
