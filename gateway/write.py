@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 from core import write as engine
-from core.errors import Conflict, GatewayError
+from core.errors import Conflict, GatewayError, Invalid
 from core.event import AuditEvent
 from core.ids import EventId, new_uuid
 from core.model import Draft, Receipt, Target
@@ -51,6 +51,8 @@ async def write(
         gate.access.permit(call, target, action)
         async with gate.write.spans.step("guard"):
             guarded = guard_draft(gate.guard, draft, call.principal, target)
+        if draft.expires_at is not None and draft.expires_at <= await gate.store.now():
+            raise Invalid("This time has passed already.", field="expires_at")
         # Only now: minting the scope of a write makes the person and the namespace known, and what
         # was refused must leave no trace.
         scope = await gate.access.scope(call, target, action)
