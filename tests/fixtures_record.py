@@ -15,10 +15,11 @@ from core.adapters.postgres import (
     PostgresSealStore,
     migrate,
 )
-from core.ids import TenantId, new_uuid
+from core.ids import MemoryId, TenantId, new_uuid
+from core.model import Kept
 from core.ports import TenantRow
 from gateway.embedded.engines import EmbeddedEngines
-from tests.record_values import NotedWriter, Person, blind, operator
+from tests.record_values import NotedWriter, Person, blind, event_of, operator
 
 MakePool = Callable[..., Awaitable[Pool]]
 
@@ -72,6 +73,30 @@ class World:
             tenant, blind(name), blind(namespace), b"sealed " + namespace.encode()
         )
         return Person(tenant=tenant, user=user, namespace=space)
+
+    async def keep(self, person: Person, text: str = "likes tea", **others: Any) -> Kept:
+        """Keep a new memory of `person`, and record that."""
+        memory = person.kept(text, **others)
+        async with self.record.view(person.writing) as view:
+            inserted = await view.insert(memory)
+            assert inserted.existing is None
+            await view.record(event_of(person.writing, view.now))
+        return memory
+
+    async def expire(self, person: Person, memory: MemoryId) -> None:
+        """Let a memory's time run out, as the database sees it."""
+        async with self.record.view(person.writing) as view:
+            await view._transaction.rows(
+                "UPDATE memories SET expires_at = now() - interval '1 second'"
+                " WHERE tenant = %(tenant)s AND id = %(id)s",
+                {"tenant": person.tenant, "id": memory},
+            )
+
+    async def emptied(self) -> PostgresOutbox:
+        """Return the outbox without what other tests left in it."""
+        outbox = await self.outbox()
+        await outbox.done(await outbox.lease(100_000, 5))
+        return outbox
 
     async def outbox(self) -> PostgresOutbox:
         return PostgresOutbox(await self.make("memwarden_index"))
