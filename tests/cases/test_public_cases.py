@@ -204,7 +204,8 @@ def test_a_malformed_condition_is_refused_by_its_name(alice: Agent, field: str, 
 def test_an_empty_list_of_tags_asks_nothing_and_of_spaces_no_space(alice: Agent) -> None:
     """As the contract says it; whoever may see something is decided elsewhere."""
     memory = alice.stored("x marks the spot")
-    for more in ({"tags": []}, {"kinds": [], "layers": []}, {"spaces": []}):
+    ways: list[dict[str, Any]] = [{"tags": []}, {"kinds": [], "layers": []}, {"spaces": []}]
+    for more in ways:
         assert [found["id"] for found in alice.recall("x spot", **more)] == [memory]
 
 
