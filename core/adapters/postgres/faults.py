@@ -49,7 +49,10 @@ def translate(error: Exception) -> GatewayError:
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Raise Conflict or Unavailable for whatever the driver raises inside. Raises: as said."""
+    """Raise our own error for whatever the driver raises inside.
+
+    Raises: Conflict, NotFound, Unavailable.
+    """
     try:
         yield
     except (psycopg.Error, PoolTimeout, TooManyRequests, OSError) as err:
