@@ -10,11 +10,13 @@ Rules this module keeps:
 
 import asyncio
 import contextlib
+import fcntl
 import hashlib
 import json
+import secrets
 import sys
 import tempfile
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
@@ -49,6 +51,7 @@ _START_SECONDS = 60.0
 _POLL_SECONDS = 0.02
 _STOP_SECONDS = 30.0
 _CREATED = 201
+_CONFLICT = 409
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,16 +132,27 @@ async def _local_key(url: str, keys: KeysFolder, user: str) -> str:
 
     Raises: Unavailable.
     """
-    kept = keys.read(_file_of(user))
-    if kept is not None:
-        return kept.decode()
+    with _alone(keys):
+        kept = keys.read(_file_of(user))
+        return kept.decode() if kept is not None else await _make_local_key(url, keys, user)
+
+
+@contextlib.contextmanager
+def _alone(keys: KeysFolder) -> Iterator[None]:
+    """Let one process at a time make local credentials; waits for the other."""
+    with (keys.path / "local-lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+async def _make_local_key(url: str, keys: KeysFolder, user: str) -> str:
     operator = keys.read("operator")
     if operator is None:
         raise Unavailable("the keys folder holds no operator key")
     async with httpx.AsyncClient(base_url=url, trust_env=False) as http:
         admin = keys.read("local-admin")
         if admin is None:
-            made = await _made(http, operator.decode(), "/v1/admin/tenants", {"name": "local"})
+            made = await _made_tenant(http, operator.decode())
             admin = keys.read_or_create("local-admin", made["admin_key"].encode)
         spec = {
             "name": "stdio",
@@ -155,10 +169,24 @@ def _file_of(user: str) -> str:
     return f"local-user-{hashlib.sha256(user.encode()).hexdigest()[:32]}"
 
 
+async def _made_tenant(http: httpx.AsyncClient, operator: str) -> dict[str, Any]:
+    """Make the tenant `local`; another name when a start that died made that one and lost its key."""
+    for name in ("local", f"local-{secrets.token_hex(4)}"):
+        with contextlib.suppress(_Taken):
+            return await _made(http, operator, "/v1/admin/tenants", {"name": name})
+    raise Unavailable("the gateway refused to make the local tenant")
+
+
+class _Taken(Unavailable):
+    """There is one of that name already."""
+
+
 async def _made(
     http: httpx.AsyncClient, key: str, path: str, body: dict[str, Any]
 ) -> dict[str, Any]:
     reply = await http.post(path, json=body, headers={"Authorization": f"Bearer {key}"})
+    if reply.status_code == _CONFLICT:
+        raise _Taken
     if reply.status_code != _CREATED:
         raise Unavailable(f"the gateway refused to make the local credential ({reply.status_code})")
     made: dict[str, Any] = json.loads(reply.content)

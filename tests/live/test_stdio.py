@@ -50,6 +50,16 @@ async def test_it_starts_a_gateway_remembers_and_a_second_client_attaches(tmp_pa
     assert (tmp_path / "keys" / "local-admin").exists()
 
 
+async def test_a_start_that_died_halfway_does_not_lock_the_folder(tmp_path: Path) -> None:
+    async with Client(server(tmp_path)) as first:
+        await first.call_tool("memory_write", {"content": "I like jazz"})
+    wait_until(lambda: DataFolder.running(tmp_path / "data") is None, what="its gateway's end")
+    for kept in (tmp_path / "keys").glob("local-*"):  # the tenant was made, its key never kept
+        kept.unlink()
+    async with Client(server(tmp_path)) as again:
+        assert not (await again.call_tool("memory_write", {"content": "still works"})).is_error
+
+
 def test_its_gateway_ends_with_it_even_when_it_is_killed(tmp_path: Path) -> None:
     arguments = ["mcp", "--data", str(tmp_path / "data"), "--keys", str(tmp_path / "keys")]
     with subprocess.Popen(
