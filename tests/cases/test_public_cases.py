@@ -129,16 +129,25 @@ def test_what_was_deleted_before_it_was_indexed_does_not_come_back(
     assert house.run(points(house, alice)) == 0
 
 
-async def points(house: House, agent: Agent) -> int:
-    """How many points the index has of an agent's person."""
-    gate = house.gateway.gate
-    tenant = await gate.keyring.tenant(TenantId(UUID(agent.tenant)))
+async def people(house: House, agent: Agent) -> list[UUID]:
+    """The inside ids of an agent's people."""
     with house.below("users") as connection:
         rows = connection.execute(
             "SELECT id FROM users WHERE tenant = %s", [agent.tenant]
         ).fetchall()
+    return [user for (user,) in rows]
+
+
+async def points(house: House, agent: Agent) -> int:
+    """How many points the index has of an agent's people."""
+    return await points_of(house, agent, await people(house, agent))
+
+
+async def points_of(house: House, agent: Agent, users: list[UUID]) -> int:
+    gate = house.gateway.gate
+    tenant = await gate.keyring.tenant(TenantId(UUID(agent.tenant)))
     total = 0
-    for (user,) in rows:
+    for user in users:
         owner = Owner(tenant=tenant.tenant, id=UserId(user))
         total += await gate.recall.index.count(
             tenant.word("tenant", str(tenant.tenant)), tenant.word("owner", str(owner.id))
@@ -168,6 +177,30 @@ def test_what_was_deleted_is_gone_from_every_way_to_look(house: House, alice: Ag
     for more in ways:
         assert alice.recall("works mill harbour", **more) == []
     assert alice.listed(tag="job") == []
+
+
+def test_an_erased_tenant_leaves_nothing_that_opens_and_touches_no_other(house: House) -> None:
+    admin, other = house.tenant(), house.someone("alice")
+    agent = house.agent(admin, "alice")
+    memory = agent.stored("she drinks green tea", tags=["t"])
+    kept = other.stored("she drinks green tea", tags=["t"])
+    house.indexed()
+    for named in ("00000000-0000-0000-0000-000000000000", "nobody"):
+        assert house.operator.call("DELETE", f"/v1/admin/tenants/{named}").status_code == 404
+    path = f"/v1/admin/tenants/{admin.tenant}"
+    for credential in (admin, agent, other):
+        assert credential.call("DELETE", path).status_code == 403
+    counted = house.run(points(house, agent))
+    assert counted == 1
+    keys = house.run(people(house, agent))
+    assert house.operator.call("DELETE", path).json() == {"deleted": 1}
+    for credential in (admin, agent):
+        assert credential.call("GET", "/v1/memories").status_code == 401
+    assert house.operator.call("DELETE", path).status_code == 404
+    house.indexed()
+    assert house.run(points_of(house, agent, keys)) == 0
+    assert other.get(memory).status_code == 404
+    assert other.recall("green tea")[0]["id"] == kept
 
 
 # --- filters --------------------------------------------------------------------------------------
