@@ -13,6 +13,7 @@ import contextlib
 import fcntl
 import hashlib
 import json
+import os
 import secrets
 import sys
 import tempfile
@@ -140,9 +141,12 @@ async def _local_key(url: str, keys: KeysFolder, user: str) -> str:
 @contextlib.contextmanager
 def _alone(keys: KeysFolder) -> Iterator[None]:
     """Let one process at a time make local credentials; waits for the other."""
-    with (keys.path / "local-lock").open("a") as lock:
+    lock = os.open(keys.path / "local-lock", os.O_RDWR | os.O_CREAT, 0o600)
+    try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield
+    finally:
+        os.close(lock)
 
 
 async def _make_local_key(url: str, keys: KeysFolder, user: str) -> str:
@@ -170,7 +174,7 @@ def _file_of(user: str) -> str:
 
 
 async def _made_tenant(http: httpx.AsyncClient, operator: str) -> dict[str, Any]:
-    """Make the tenant `local`; another name when a start that died made that one and lost its key."""
+    """Make the tenant `local`; another name if a start that died made that one and lost its key."""
     for name in ("local", f"local-{secrets.token_hex(4)}"):
         with contextlib.suppress(_Taken):
             return await _made(http, operator, "/v1/admin/tenants", {"name": name})
