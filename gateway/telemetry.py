@@ -23,6 +23,9 @@ from core.errors import GatewayError
 ATTRIBUTES = frozenset({"memwarden.step", "memwarden.outcome", "http.route", "http.method"})
 """Everything that a span of ours may carry; a test compares it with what spans do carry."""
 
+METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "MCP"})
+"""Any other method is a word that a caller made up, and is called `other`."""
+
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 _TRACEPARENT_PARTS = 4
 
@@ -102,10 +105,11 @@ class Telemetry:
         if self._tracer is None:
             yield ""
             return
+        named = method if method in METHODS else "other"
         with self._tracer.start_as_current_span(
-            f"{method} {route}",
+            f"{named} {route}",
             links=_links(traceparent),
-            attributes={"http.method": method, "http.route": route},
+            attributes={"http.method": named, "http.route": route},
             record_exception=False,
             set_status_on_exception=False,
         ) as span:

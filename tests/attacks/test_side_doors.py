@@ -37,6 +37,7 @@ class Words:
         return word
 
     def seen_in(self, text: str) -> set[str]:
+        text = text.lower()
         return {
             place
             for word, place in self.places.items()
@@ -101,7 +102,8 @@ def strange(words: Words, stage: Stage) -> Iterator[httpx.Response]:
     path = f"/v1/memories/{stage.memory}"
     yield agent.get(words.new("a memory's id"))
     yield agent.call("GET", f"/v1/{words.new('a path')}")
-    yield agent.call(words.new("a method").upper()[:12], "/v1/memories")
+    for known in ("/v1/memories", "/mcp", "/nothing"):
+        yield agent.call(words.new(f"a method at {known}").upper(), known)
     yield agent.call("PATCH", path, json={}, headers={"If-Match": words.new("If-Match")})
     yield agent.try_write("x", headers={"Idempotency-Key": words.new("a key") + "\x7f"})
     yield agent.call("GET", path, headers={"Host": words.new("Host")})
