@@ -79,8 +79,10 @@ def others_are_answered(target: Target) -> None:
     others = set(target.ids[1:])
     assert {memory["id"] for memory in agent.listed()} == others
     for question in ("tea cat Lisbon", "she"):
+        said = len(target.withheld())
         recalled = agent.recall(question, limit=10, timeout_ms=5000)
         assert {memory["id"] for memory in recalled} == others
+        assert len(target.withheld()) == said + 1
     found = house.tool(agent, "memory_search", query="tea cat Lisbon", user_id="alice")
     assert {memory["id"] for memory in found["structuredContent"]["memories"]} <= others
     assert TEXTS[0] not in str(found)
