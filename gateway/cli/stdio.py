@@ -41,7 +41,7 @@ from mcp_types import (
     TextContent,
 )
 
-from core.errors import Unavailable
+from core.errors import Conflict, Unavailable
 from gateway.cli.exits import USAGE, fail
 from gateway.embedded.folder import DataFolder
 from gateway.embedded.keys import KeysFolder
@@ -175,14 +175,11 @@ def _file_of(user: str) -> str:
 
 async def _made_tenant(http: httpx.AsyncClient, operator: str) -> dict[str, Any]:
     """Make the tenant `local`; another name if a start that died made that one and lost its key."""
-    for name in ("local", f"local-{secrets.token_hex(4)}"):
-        with contextlib.suppress(_Taken):
-            return await _made(http, operator, "/v1/admin/tenants", {"name": name})
-    raise Unavailable("the gateway refused to make the local tenant")
-
-
-class _Taken(Unavailable):
-    """There is one of that name already."""
+    try:
+        return await _made(http, operator, "/v1/admin/tenants", {"name": "local"})
+    except Conflict:
+        name = f"local-{secrets.token_hex(4)}"
+        return await _made(http, operator, "/v1/admin/tenants", {"name": name})
 
 
 async def _made(
@@ -190,7 +187,7 @@ async def _made(
 ) -> dict[str, Any]:
     reply = await http.post(path, json=body, headers={"Authorization": f"Bearer {key}"})
     if reply.status_code == _CONFLICT:
-        raise _Taken
+        raise Conflict
     if reply.status_code != _CREATED:
         raise Unavailable(f"the gateway refused to make the local credential ({reply.status_code})")
     made: dict[str, Any] = json.loads(reply.content)

@@ -12,6 +12,7 @@ where that user cannot read.
   other end only the gateway holds, is closed.
 """
 
+import contextlib
 import ctypes
 import os
 import resource
@@ -52,9 +53,11 @@ def main(arguments: list[str]) -> int:
 
 
 def _become(command: list[str]) -> None:
-    # Python ignores these two, and what is ignored stays so across exec.
-    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
-        signal.signal(ignored, signal.SIG_DFL)
+    # What is ignored stays so across exec: Python ignores two signals, and whoever started the
+    # gateway in the background may have had it ignore more.
+    for number in signal.valid_signals() - {signal.SIGKILL, signal.SIGSTOP}:
+        with contextlib.suppress(OSError, ValueError):  # some belong to the C library
+            signal.signal(number, signal.SIG_DFL)
     os.execv(command[0], command)  # noqa: S606 - no shell is the point
 
 

@@ -214,7 +214,7 @@ async def test_seals_of_all_processes_add_up(store, keyring, another):
 
 
 async def test_service_secrets_are_made_once_and_shared(store, keyring, another):
-    names = ("audit-writer", "audit-checkpoint", "cursor")
+    names = ("audit-writer", "audit-checkpoint")
     made = [
         await asyncio.gather(*(which.service_key(name) for which in (keyring, another)))
         for name in names

@@ -1,6 +1,7 @@
 """A gateway that is killed at any moment loses no acknowledged write and doubles none."""
 
 import random
+import string
 import threading
 import time
 from collections import Counter
@@ -15,20 +16,22 @@ WRITERS = 8
 
 
 class Writer(threading.Thread):
-    """Writes numbered texts until the gateway dies, and keeps a ledger of what was answered."""
+    """Writes texts until the gateway dies, and keeps a ledger of what was answered.
 
-    def __init__(self, agent: Agent, name: str, first: int) -> None:
+    Each text has a word of its own, so that asking for it can have only one best answer.
+    """
+
+    def __init__(self, agent: Agent, pick: random.Random) -> None:
         super().__init__(daemon=True)
         self.agent = agent
-        self.label = name
-        self.next = first
+        self.pick = pick
         self.acknowledged: dict[str, str] = {}
         self.unknown: set[str] = set()
 
     def run(self) -> None:
         while True:
-            text = f"{self.label} item {self.next}"
-            self.next += 1
+            word = "".join(self.pick.choices(string.ascii_lowercase, k=12))
+            text = f"remembers the word {word}"
             try:
                 reply = self.agent.try_write(text)
             except httpx.HTTPError:
@@ -69,16 +72,28 @@ def index_follows(gateway: Running, agent: Agent, texts: list[str]) -> None:
 
 
 def rounds(folder: Path, kills: int, seed: int) -> None:
-    pick = random.Random(seed)
     gateway = start(folder)
+    try:
+        gateway = killed_again_and_again(gateway, kills, seed)
+    finally:
+        if gateway.process.poll() is None:
+            gateway.stop()
+
+
+def killed_again_and_again(gateway: Running, kills: int, seed: int) -> Running:
+    """Kill it under writers so many times, and hold the ledger against what is left."""
+    pick = random.Random(seed)
+    folder = gateway.folder
     admin = gateway.tenant("kills")
     agent = gateway.agent(admin, "alice")
     acknowledged: dict[str, str] = {}
     unknown: set[str] = set()
     for number in range(kills):
         writers = [
-            Writer(Agent(gateway.http, agent.key, agent.tenant, "alice"), f"k{number} w{each}", 0)
-            for each in range(WRITERS)
+            Writer(
+                Agent(gateway.http, agent.key, agent.tenant, "alice"), random.Random(seed + each)
+            )
+            for each in range(number * WRITERS, (number + 1) * WRITERS)
         ]
         for writer in writers:
             writer.start()
@@ -94,7 +109,7 @@ def rounds(folder: Path, kills: int, seed: int) -> None:
         index_follows(gateway, agent, sample)
     check(agent, acknowledged, unknown)
     assert acknowledged
-    gateway.stop()
+    return gateway
 
 
 @pytest.mark.requirement("M3")
