@@ -5,8 +5,8 @@
 A gateway is built in this process on real engines (PostgreSQL, Valkey, Qdrant Edge as child
 processes). One person among fifty gets 1k, then 10k memories; then fresh texts are written and
 fresh questions asked, one client and eight. Each call runs the whole path: credential, policy,
-guard, embedding, engine, commit. In the same run the embedding alone, and the embedding plus one index
-search, are timed on the same kind of texts; the ratios are to those.
+guard, embedding, engine, commit. In the same run the embedding alone, and the embedding plus one
+index search, are timed on the same kind of texts; the ratios are to those.
 
 The memories that only fill the store get random vectors (embedding 10,000 texts would take minutes
 and measure nothing); everything that is timed uses the bundled model. Printed as Markdown.

@@ -39,7 +39,8 @@ class Agent:
     def write(self, content: str, **fields: Any) -> dict[str, Any]:
         reply = self.try_write(content, **fields)
         assert reply.status_code == 201, reply.text
-        return reply.json()
+        receipt: dict[str, Any] = reply.json()
+        return receipt
 
     def try_write(self, content: Any, **fields: Any) -> httpx.Response:
         headers = fields.pop("headers", {})
@@ -78,7 +79,9 @@ class Agent:
         items: list[dict[str, Any]] = []
         cursor = None
         while True:
-            asked = {"limit": 200} | params | ({} if cursor is None else {"cursor": cursor})
+            asked: dict[str, Any] = {"limit": 200, **params}
+            if cursor is not None:
+                asked["cursor"] = cursor
             reply = self.call("GET", "/v1/audit/events", params=asked)
             assert reply.status_code == 200, reply.text
             items += reply.json()["items"]

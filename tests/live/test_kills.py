@@ -9,6 +9,7 @@ from pathlib import Path
 
 import httpx
 import pytest
+from typing_extensions import override
 
 from tests.live.gateways import Agent, Running, start
 
@@ -28,6 +29,7 @@ class Writer(threading.Thread):
         self.acknowledged: dict[str, str] = {}
         self.unknown: set[str] = set()
 
+    @override
     def run(self) -> None:
         while True:
             word = "".join(self.pick.choices(string.ascii_lowercase, k=12))
