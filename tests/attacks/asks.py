@@ -9,6 +9,7 @@ from typing import Any
 
 import httpx
 
+from core.ids import new_uuid
 from gateway.front.http import OPERATIONS
 from gateway.front.tools import SPECS
 from tests.house import House, key_body, rpc_headers
@@ -74,7 +75,7 @@ def _memory(stage: Stage) -> str:
 
 ALICE = {"user_id": "alice"}
 SAMPLES: dict[str, Sample] = {
-    "create_tenant": Sample(by=_operator, json={"name": "made by a sample"}),
+    "create_tenant": Sample(by=_operator, json={}),
     "list_tenants": Sample(by=_operator),
     "erase_tenant": Sample(by=_operator, thing=lambda stage: stage.other_tenant),
     "create_key": Sample(by=_admin, json=key_body(name="made by a sample")),
@@ -122,7 +123,9 @@ def ask_of(stage: Stage, name: str, **changed: Any) -> httpx.Response:
     path = operation.path.replace("{id}", changed.get("thing") or sample.thing(stage))
     options: dict[str, Any] = {"headers": changed.get("headers", {})}
     if sample.json is not None:
-        options["json"] = sample.json | changed.get("json", {})
+        # A tenant's name is taken once and for all.
+        unique = {"name": f"sample {new_uuid()}"} if name == "create_tenant" else {}
+        options["json"] = sample.json | unique | changed.get("json", {})
     if sample.params or changed.get("params"):
         options["params"] = sample.params | changed.get("params", {})
     return sample.by(stage).call(operation.method, path, **options)

@@ -1,6 +1,7 @@
 """Without an audit log nobody is answered, and nothing stays behind of what was asked."""
 
 import contextlib
+import functools
 import threading
 from collections.abc import Iterator
 from typing import Any
@@ -113,6 +114,27 @@ def test_a_repeat_of_an_idempotent_write_is_recorded(house: House, stage: Stage)
     for reply in requests:
         found = [each for each in events if each["request_id"] == reply.headers["x-request-id"]]
         assert len(found) == 1
+
+
+@pytest.mark.requirement("C13")
+def test_once_the_log_can_be_written_again_everything_is_answered_again(
+    house: House, stage: Stage
+) -> None:
+    """No connection keeps a trace of what failed on it."""
+    headers = {"X-API-Key": stage.agent.key}
+
+    async def write(number: int) -> int:
+        body = stage.agent.about(content=f"again and again {number}")
+        return (await house.client.post("/v1/memories", json=body, headers=headers)).status_code
+
+    for round_ in range(3):
+        with unwritable(house):
+            refused = house.together([functools.partial(write, n) for n in range(24)])
+        assert set(refused) == {503}
+        numbers = [100 * round_ + n for n in range(48)]
+        assert set(house.together([functools.partial(write, n) for n in numbers])) == {201}
+        for name in NAMES:
+            assert succeeded(ask_of(Stage.of(house), name)), name
 
 
 @pytest.mark.requirement("C13", "F14")

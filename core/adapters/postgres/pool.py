@@ -68,11 +68,13 @@ class Transaction:
     Attributes:
         now: the database's time, the same until the end.
         failed: something went wrong in it, so it will not commit.
+        spoiled: its connection must not be used again.
     """
 
     def __init__(self, connection: Connection, settings: Mapping[str, str]) -> None:
         self.now = datetime.min.replace(tzinfo=UTC)
         self.failed = False
+        self.spoiled = False
         self._connection = connection
         self._later: list[Statement] = []
         self._patience_seconds = _patience(settings)
@@ -105,7 +107,7 @@ class Transaction:
         Raises: as `rows`; those after a failure have no effect.
         """
         with self._asking():
-            async with self._connection.pipeline():
+            async with self._piping():
                 cursors = [
                     await self._connection.execute(statement, parameters, binary=True)
                     for statement, parameters in statements
@@ -130,12 +132,22 @@ class Transaction:
             if not self._later:
                 end = await self._connection.execute("COMMIT")
             else:
-                async with self._connection.pipeline():
+                async with self._piping():
                     for statement, parameters in self._later:
                         await self._connection.execute(statement, parameters)
                     end = await self._connection.execute("COMMIT")
         if end.statusmessage != "COMMIT":  # the server rolled back something that failed unseen
             raise Unavailable
+
+    @asynccontextmanager
+    async def _piping(self) -> AsyncIterator[None]:
+        """Send statements without waiting for each. One that fails costs the connection: the driver
+        takes those behind it for prepared, and the server never read them.
+        """
+        self.spoiled = True
+        async with self._connection.pipeline():
+            yield
+        self.spoiled = False
 
     @contextmanager
     def _asking(self) -> Iterator[None]:
@@ -272,7 +284,7 @@ class Pool:
             yield transaction
             await transaction.commit()
         except BaseException:
-            await _abandon(connection)
+            await _abandon(connection, spoiled=transaction.spoiled)
             raise
         finally:
             await self._pool.putconn(connection)
@@ -282,13 +294,13 @@ class Pool:
         while True:
             with quiet():
                 connection = await self._pool.getconn(max(0.01, deadline - time.monotonic()))
+            transaction = Transaction(connection, settings)
             try:
-                transaction = Transaction(connection, settings)
                 await transaction.begin(settings)
                 return connection, transaction
             except BaseException as err:
                 lost = connection.closed or connection.broken
-                await _abandon(connection)
+                await _abandon(connection, spoiled=transaction.spoiled)
                 await self._pool.putconn(connection)
                 # A connection that died in the pool has done nothing yet: another may live.
                 if not (lost and isinstance(err, Unavailable)) or time.monotonic() >= deadline:
@@ -308,9 +320,12 @@ async def _speak_utc(connection: Connection) -> None:
         await connection.execute("SET TimeZone TO 'UTC'")
 
 
-async def _abandon(connection: Connection) -> None:
+async def _abandon(connection: Connection, *, spoiled: bool) -> None:
     """Roll back, or close what cannot be rolled back by one word."""
     pg = connection.pgconn
+    if spoiled:
+        pg.finish()
+        return
     piped = pg.pipeline_status != PipelineStatus.OFF
     if pg.transaction_status == TransactionStatus.IDLE and not piped:
         return
