@@ -127,14 +127,14 @@ def test_once_the_log_can_be_written_again_everything_is_answered_again(
         body = stage.agent.about(content=f"again and again {number}")
         return (await house.client.post("/v1/memories", json=body, headers=headers)).status_code
 
-    for round_ in range(3):
+    for round_ in range(2):
         with unwritable(house):
             refused = house.together([functools.partial(write, n) for n in range(24)])
         assert set(refused) == {503}
         numbers = [100 * round_ + n for n in range(48)]
         assert set(house.together([functools.partial(write, n) for n in numbers])) == {201}
-        for name in NAMES:
-            assert succeeded(ask_of(Stage.of(house), name)), name
+    for name in NAMES:
+        assert succeeded(ask_of(Stage.of(house), name)), name
 
 
 @pytest.mark.requirement("C13", "F14")

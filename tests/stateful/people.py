@@ -465,9 +465,9 @@ class Steps:
 
 
 WEIGHTS = {
-    "write": 14, "write_again": 2, "batch": 1, "tool_write": 4, "recall": 9, "tool_search": 4,
-    "get": 6, "get_forgotten": 3, "listing": 4, "change": 4, "tool_change": 2, "versions": 3,
-    "forget": 6, "foreign_memory": 20, "foreign_person": 6, "foreign_cursor": 5,
+    "write": 12, "write_again": 2, "batch": 1, "tool_write": 4, "recall": 7, "tool_search": 3,
+    "get": 8, "get_forgotten": 3, "listing": 3, "change": 4, "tool_change": 2, "versions": 3,
+    "forget": 6, "foreign_memory": 24, "foreign_person": 6, "foreign_cursor": 5,
     "foreign_namespace": 2, "foreign_key": 2, "new_key": 1, "rotate": 1, "audit": 3,
 }  # fmt: skip
 
