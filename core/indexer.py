@@ -92,6 +92,8 @@ class Indexer:
         self._looked = time.monotonic()
         self.pending = 1
         """How many tasks waited when last counted; not zero until they were counted once."""
+        self.rebuilding = True
+        """True while the index may lack old memories: not looked at yet, or being filled again."""
 
     def wake(self) -> None:
         """Say that the outbox has something; never blocks."""
@@ -118,6 +120,8 @@ class Indexer:
             if taken < BATCH:
                 await self._refill_if_lost()
                 self.pending = await self._count()
+                if self.pending == 0:
+                    self.rebuilding = False
                 await self._rest(IDLE_SECONDS)
 
     async def _count(self) -> int:
@@ -137,10 +141,12 @@ class Indexer:
         """Queue every live memory when the index is empty: it is new, or its folder was lost."""
         while not self._stopped:
             try:
+                queued = 0
                 if await self._index.empty():
                     queued = await self._outbox.requeue_all()
                     if queued:
                         log.warning("index: empty; rebuilding %d memories", queued)
+                self.rebuilding = queued > 0
             except GatewayError as err:
                 log.warning("index: not reachable yet (%s)", type(err).__name__)
                 await self._rest(TROUBLE_SECONDS)
@@ -157,6 +163,7 @@ class Indexer:
             if await self._index.empty():
                 queued = await self._outbox.requeue_all()
                 if queued:
+                    self.rebuilding = True
                     log.warning("index: lost; rebuilding %d memories", queued)
                     self.wake()
         except GatewayError as err:

@@ -175,6 +175,8 @@ async def _from_index(
     reach = reach_of(scope, where, keys, tenant, vector=vector, terms=terms, now=found.now)
     others = {proposal.id for path in found.paths.values() for proposal in path}
     also = [tenant.point_id(keys.owner, memory, 0) for memory in others]
+    if stages.rebuilding():  # what is not in the index yet cannot be proposed by it
+        found.degraded.add("index")
     async with stages.spans.step("search"):
         hits = await stages.index.search(reach, limit=DENSE_LIMIT, also=also)
     best: dict[MemoryId, float] = {}

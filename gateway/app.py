@@ -223,6 +223,7 @@ async def open_gateway(
                 index=index,
                 cache=cache,
                 spans=telemetry,
+                rebuilding=lambda: indexer.rebuilding,
             ),
             refusals=AuditRefusals(store, keyring, access),
             budget=budget,

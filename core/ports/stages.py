@@ -1,5 +1,6 @@
 """Caches, tracing, and the bundles that hand ports to the paths."""
 
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -47,7 +48,11 @@ class WriteStages:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecallStages:
-    """What the engine's recall needs."""
+    """What the engine's recall needs.
+
+    Args:
+        rebuilding: True while the index may lack old memories, so that dense search is incomplete.
+    """
 
     tokenizer: Tokenizer
     embedder: Embedder
@@ -56,6 +61,7 @@ class RecallStages:
     index: Index
     cache: QueryCache
     spans: Spans
+    rebuilding: Callable[[], bool]
 
 
 class Wake(Protocol):

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any, cast
 
+from typing_extensions import override
+
 from core.indexer import Indexer
 from core.ports import IndexTask
 
@@ -61,6 +63,7 @@ async def test_an_indexer_that_was_woken_looks_once_and_rests() -> None:
     await ticks(50)
     assert outbox.leases == 2
     assert indexer.pending == 0
+    assert not indexer.rebuilding
     indexer.stop()
     await running
 
@@ -74,5 +77,40 @@ async def test_a_wake_that_comes_while_it_looks_is_not_lost() -> None:
     indexer.wake()  # between its look and its rest
     await ticks(50)
     assert outbox.leases == 2
+    indexer.stop()
+    await running
+
+
+class LostIndex:
+    async def empty(self) -> bool:
+        return True
+
+
+class FullOutbox(EmptyOutbox):
+    """A record with memories, whose tasks wait until `waiting` is set to nothing."""
+
+    waiting = 3
+
+    @override
+    async def pending(self) -> int:
+        return self.waiting
+
+    @override
+    async def requeue_all(self) -> int:
+        return self.waiting
+
+
+async def test_a_rebuild_is_said_until_the_last_memory_is_back() -> None:
+    outbox = FullOutbox()
+    indexer = idle_indexer(outbox)
+    indexer._index = cast("Any", LostIndex())
+    running = asyncio.create_task(indexer.run())
+    await ticks(50)
+    said = [indexer.rebuilding]
+    outbox.waiting = 0
+    indexer.wake()
+    await ticks(50)
+    said.append(indexer.rebuilding)
+    assert said == [True, False]
     indexer.stop()
     await running
