@@ -38,8 +38,10 @@ from core.scope import Scope
 DENSE_LIMIT = 64
 LEXICAL_LIMIT = 64
 RECENT_LIMIT = 24
-CONFIRM_LIMIT = 64
-"""How many fused candidates are confirmed against the record."""
+ALSO_LIMIT = 32
+"""How many of the record's own proposals the index scores beside its nearest."""
+CONFIRM_LEAST = 32
+"""So many fused candidates, or twice what may be returned, are confirmed against the record."""
 FULL_ITEMS = 3
 """So many come in full whatever their length; the next ones as summaries when they are long."""
 SUMMARY_TOKENS = 60
@@ -73,14 +75,15 @@ async def recall(scope: Scope, query: Query, stages: RecallStages) -> Recall:
         return await _nothing(scope, recall_id, stages)
     where = filter_of(query, keys)
     found = await _propose(scope, query, where, keys, stages)
-    candidates = rank.fuse(found.paths, rank.Weights())[:CONFIRM_LIMIT]
+    limit = query.limit or rank.natural_limit(len(stages.tokenizer.words(query.text)))
+    candidates = rank.fuse(found.paths, rank.Weights())[: max(CONFIRM_LEAST, 2 * limit)]
     async with stages.spans.step("confirm"), stages.store.view(scope) as view:
         rows = await view.find([candidate.id for candidate in candidates], where)
         if query.as_of is not None:
             stood = [await _as_it_was(view, row, query.as_of) for row in rows]
             rows = [row for row in stood if row is not None]
         scored = _scored(candidates, rows, stages, view)
-        items, withheld = _fit(query, scored, keys, stages)
+        items, withheld = _fit(query, limit, scored, keys, stages)
         event = await _record(view, scope, recall_id, query, scored, items, withheld, keys)
     return Recall(
         id=recall_id,
@@ -173,8 +176,8 @@ async def _from_index(
 ) -> None:
     tenant = await stages.keyring.tenant(scope.tenant)
     reach = reach_of(scope, where, keys, tenant, vector=vector, terms=terms, now=found.now)
-    others = {proposal.id for path in found.paths.values() for proposal in path}
-    also = [tenant.point_id(keys.owner, memory, 0) for memory in others]
+    others = rank.fuse(found.paths, rank.Weights())[:ALSO_LIMIT]
+    also = [tenant.point_id(keys.owner, other.id, 0) for other in others]
     if stages.rebuilding():  # what is not in the index yet cannot be proposed by it
         found.degraded.add("index")
     async with stages.spans.step("search"):
@@ -260,10 +263,13 @@ def _scored(
 
 
 def _fit(
-    query: Query, scored: Sequence[rank.Scored], keys: OwnerKeys, stages: RecallStages
+    query: Query,
+    limit: int,
+    scored: Sequence[rank.Scored],
+    keys: OwnerKeys,
+    stages: RecallStages,
 ) -> tuple[tuple[Recalled, ...], list[MemoryId]]:
     """Open from the best down until the limit or the token budget is reached."""
-    limit = query.limit or rank.natural_limit(len(stages.tokenizer.words(query.text)))
     least = query.min_score
     if query.limit is None and scored:
         least = max(least, scored[0].score * rank.CUT_BELOW_BEST)
