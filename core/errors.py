@@ -3,6 +3,8 @@
     GatewayError
     ├── Unauthenticated      no credential, or one that proves nothing
     ├── Denied               the policy said no, about something the caller may know of
+    │   ├── ScopeMissing     a token lacks an OAuth scope; names all that are needed
+    │   └── StepUpNeeded     the person must prove once more who they are, or confirm
     ├── NotFound             missing, forgotten, expired, withheld or foreign: one answer
     ├── Invalid              the request is malformed; names the field, never the value
     │   └── NamesInvalid     several fields at once
@@ -12,6 +14,7 @@
     ├── PreconditionFailed   `If-Match` named another version
     ├── Throttled            over a budget
     └── Unavailable          a part that must answer did not
+        └── Outdated         rights were taken away in the tenant while this was under way
 
 Rules this module keeps:
 - A public sentence (`detail`) holds no content, no secret, no path and no id of a person.
@@ -54,6 +57,29 @@ class Denied(GatewayError):
     def __init__(self, detail: str | None = None, *, rule: str = "default-deny") -> None:
         super().__init__(detail)
         self.rule = rule
+
+
+class ScopeMissing(Denied):
+    """A token lacks an OAuth scope.
+
+    Args:
+        needed: every scope that the call needs, those the token has included.
+    """
+
+    sentence = "The token lacks a scope that this needs."
+
+    def __init__(self, needed: frozenset[str]) -> None:
+        super().__init__(rule="scope-missing")
+        self.needed = needed
+
+
+class StepUpNeeded(Denied):
+    """What cannot be undone needs a person who proved lately who they are, or who confirms it."""
+
+    sentence = "Sign in again, or confirm, to do what cannot be undone."
+
+    def __init__(self) -> None:
+        super().__init__(rule="step-up")
 
 
 class NotFound(GatewayError):
@@ -185,6 +211,15 @@ class Unavailable(GatewayError):
     def __init__(self, detail: str | None = None, *, retry_after_seconds: int = 1) -> None:
         super().__init__(detail)
         self.retry_after_seconds = max(1, retry_after_seconds)
+
+
+class Outdated(Unavailable):
+    """Rights were taken away in the tenant while this call was under way; nothing of it stands.
+
+    Asked again, it is judged by what holds now.
+    """
+
+    sentence = "Rights have changed meanwhile; ask again."
 
 
 class Tampered(Exception):

@@ -98,16 +98,29 @@ class Trust(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Owner:
-    """Whose key seals a memory: a user, or a `members` space. Everything kept has exactly one."""
+    """Whose key seals a memory: a user, or a `members` space. Everything kept has exactly one.
+
+    Args:
+        id: of the user or the space.
+        person: in a `members` space, whom the memory is about: its envelopes are under a random key
+            of (space, person), and look-ups, terms and vectors under the space's, which every
+            member searches. None names the space without a person: it looks up and opens nothing.
+    """
 
     tenant: TenantId
     id: UUID
     is_space: bool = False
+    person: UserId | None = None
 
     @classmethod
     def of(cls, scope: Scope) -> Self:
-        """Return the owner of what `scope` keeps outside shared spaces: its user."""
+        """Return the owner of what `scope` keeps outside `members` spaces: its user."""
         return cls(tenant=scope.tenant, id=scope.user)
+
+    @classmethod
+    def of_space(cls, scope: Scope, space: SpaceId, person: UserId | None = None) -> Self:
+        """Return the owner of what is kept in a `members` space about `person`."""
+        return cls(tenant=scope.tenant, id=space, is_space=True, person=person)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +157,8 @@ class Details:
         metadata: a JSON object of at most 16 KiB.
         entities: names of people, places and things in the content.
         source_ref, session_id, task: as the caller gave them.
+        author: who wrote this version: `key:<id>` of an API key or `user:<user_id>` of a token;
+            the gateway's own, never a caller's.
     """
 
     tags: tuple[str, ...] = field(default=(), repr=False)
@@ -152,6 +167,7 @@ class Details:
     source_ref: str | None = field(default=None, repr=False)
     session_id: str | None = field(default=None, repr=False)
     task: str | None = field(default=None, repr=False)
+    author: str | None = field(default=None, repr=False)
 
     def to_bytes(self) -> bytes:
         """Return the JSON form that is sealed; empty fields are left out."""
@@ -162,6 +178,7 @@ class Details:
             "source_ref": self.source_ref,
             "session_id": self.session_id,
             "task": self.task,
+            "author": self.author,
         }
         kept = {name: value for name, value in values.items() if value}
         return json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()
@@ -177,6 +194,7 @@ class Details:
             source_ref=values.get("source_ref"),
             session_id=values.get("session_id"),
             task=values.get("task"),
+            author=values.get("author"),
         )
 
 

@@ -8,7 +8,7 @@ Rules this module keeps:
 - `TenantScope` and `OperatorScope` are the same for administration: they open no memory.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Self
 
@@ -33,6 +33,16 @@ class Action(StrEnum):
     KEY_LIST = "admin:key:list"
     KEY_ROTATE = "admin:key:rotate"
     KEY_REVOKE = "admin:key:revoke"
+    SPACE_CREATE = "admin:space:create"
+    SPACE_LIST = "admin:space:list"
+    SPACE_DELETE = "admin:space:delete"
+    SPACE_SHARE = "admin:space:share"
+    SPACE_UNSHARE = "admin:space:unshare"
+    POLICY_READ = "admin:policy:read"
+    POLICY_WRITE = "admin:policy:write"
+    POLICY_EXPLAIN = "admin:policy:explain"
+    QUOTA_READ = "admin:quota:read"
+    QUOTA_WRITE = "admin:quota:write"
     AUDIT_READ = "audit:event:read"
 
     @property
@@ -75,17 +85,39 @@ class SourceKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """What a tenant's rights stood at when a credential was verified; read with it, in one snapshot.
+
+    Args:
+        epoch: grows with everything that takes a right away. What is decided under one epoch is not
+            answered under a later one: the record refuses to commit it.
+        policy, quotas: versions of the tenant's own access policy and quotas; empty for none.
+    """
+
+    epoch: int = 0
+    policy: str = ""
+    quotas: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Principal:
     """Who asks, once authenticated. Everything in it comes from the verified credential.
 
     Args:
         tenant: None for the operator alone, who sees no memory.
-        key_id: public id of the credential.
+        key_id: id of the credential: an API key's public id, or `token-` and the keyed hash of
+            (issuer, client, subject). Safe to log and to key a budget with.
         roles: what the credential is for.
         namespaces: names it may use; None means every namespace of the tenant.
         users: outside ids of the people it may act for; None means everybody of the tenant.
         ceiling: the most trusted source kind that its writes may claim.
         channel: `http` or `mcp`; decides the default source kind.
+        person: outside id of the person whose credential it is: a token's user, a key's owner; None
+            for a key of nobody. What that person may not do, the credential may not.
+        scopes: OAuth scopes of a token; None for an API key, whose roles are its scopes.
+        fresh: the person proved who they are within the last minutes; False asks for a step up
+            before what cannot be undone. An API key is made for what it does, and always fresh.
+        standing: the tenant's, as of when the credential was verified.
     """
 
     tenant: TenantId | None
@@ -95,6 +127,10 @@ class Principal:
     users: frozenset[str] | None = field(repr=False)
     ceiling: SourceKind = SourceKind.USER_DIRECT
     channel: str = "http"
+    person: str | None = field(default=None, repr=False)
+    scopes: frozenset[str] | None = None
+    fresh: bool = True
+    standing: Standing = Standing()
 
     @property
     def pinned_user(self) -> str | None:
@@ -111,11 +147,16 @@ class Call:
     Args:
         request_id: ours, also in the reply's `X-Request-Id`.
         trace_id: 32 hex digits of our own trace, or empty when telemetry is off.
+        not_before: the version token that came with the request (`X-Access-Version`): it is judged
+            at that epoch of its tenant's rights, or a later one.
+        confirmed: the person at the other end has confirmed this very call, see `Principal.fresh`.
     """
 
     principal: Principal = field(repr=False)
     request_id: str
     trace_id: str = ""
+    not_before: str | None = None
+    confirmed: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -162,6 +203,9 @@ class Scope:
         user: whose memories; never absent, never a wildcard.
         namespaces: N above; for a write, the one namespace written to.
         readable, writable: spaces that may be read, and written to.
+        into: the space that a write goes to, one of `writable`; None for what is in no space.
+        epoch: of the tenant's rights, under which this was decided; see `Standing`. None for a
+            worker, which acts for nobody and whose rule is fixed.
         known: False when nothing is kept about this person yet; such a scope reads as empty and
             must create nothing.
         principal: who asks.
@@ -173,10 +217,12 @@ class Scope:
     namespaces: frozenset[NamespaceId]
     readable: Spaces = Spaces()
     writable: Spaces = Spaces()
+    into: SpaceId | None = None
     action: Action
     decision: Decision
     principal: Principal = field(repr=False)
     trail: Trail
+    epoch: int | None = 0
     known: bool = True
 
     def narrow(self, namespaces: frozenset[NamespaceId]) -> Self:
@@ -187,18 +233,7 @@ class Scope:
         """
         if not namespaces <= self.namespaces:
             raise Denied
-        return type(self)(
-            tenant=self.tenant,
-            user=self.user,
-            namespaces=namespaces,
-            readable=self.readable,
-            writable=self.writable,
-            action=self.action,
-            decision=self.decision,
-            principal=self.principal,
-            trail=self.trail,
-            known=self.known,
-        )
+        return replace(self, namespaces=namespaces)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -210,6 +245,7 @@ class TenantScope:
     decision: Decision
     principal: Principal = field(repr=False)
     trail: Trail
+    epoch: int = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

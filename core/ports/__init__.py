@@ -8,7 +8,21 @@ Rules this module keeps:
 """
 
 from core.ports.audit import AuditWriter, LoggedEvent, SignedEvent
-from core.ports.directory import AdminView, Directory, KeyRow, Resolved, TenantRow
+from core.ports.directory import (
+    AdminView,
+    Audience,
+    Directory,
+    KeyRow,
+    MemberKind,
+    MemberRole,
+    MemberRow,
+    Members,
+    Membership,
+    PolicyRow,
+    Resolved,
+    SpaceRow,
+    TenantRow,
+)
 from core.ports.index import Index, IndexHit, Point, Reach
 from core.ports.keys import Keyring, OwnerKeys, Place, TenantKeys
 from core.ports.models import Clock, Embedder, Extractor, Tokenizer
@@ -28,6 +42,7 @@ from core.ports.vectors import Vector, Vectors
 
 __all__ = [
     "AdminView",
+    "Audience",
     "AuditWriter",
     "Claim",
     "Clock",
@@ -42,11 +57,17 @@ __all__ = [
     "KeyRow",
     "Keyring",
     "LoggedEvent",
+    "MemberKind",
+    "MemberRole",
+    "MemberRow",
+    "Members",
+    "Membership",
     "MemoryView",
     "Outbox",
     "OwnerKeys",
     "Place",
     "Point",
+    "PolicyRow",
     "Proposal",
     "QueryCache",
     "Reach",
@@ -56,6 +77,7 @@ __all__ = [
     "Reply",
     "Resolved",
     "SignedEvent",
+    "SpaceRow",
     "Spans",
     "TenantKeys",
     "TenantRow",

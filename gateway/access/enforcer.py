@@ -133,6 +133,7 @@ class Enforcer:
             decision=asked.decision,
             principal=call.principal,
             trail=_trail(call, keys, person_name(keys, asked.user_id)),
+            epoch=call.principal.standing.epoch,
             known=reach.known,
         )
 
@@ -154,6 +155,7 @@ class Enforcer:
             decision=decision,
             principal=call.principal,
             trail=_trail(call, keys, None),
+            epoch=call.principal.standing.epoch,
         )
 
     async def operator_scope(self, call: Call, action: Action) -> OperatorScope:
@@ -206,6 +208,7 @@ class Enforcer:
                 request_id=f"task-{task.task}",
                 trace_id="",
             ),
+            epoch=None,
         )
 
     async def audit_names(self, tenant: TenantId, user_id: str) -> frozenset[str]:

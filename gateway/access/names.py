@@ -9,9 +9,11 @@ Rules this module keeps:
 
 from uuid import UUID
 
-from core.ports import Place, TenantKeys
+from core.ports import MemberKind, Place, TenantKeys
 
 _NAME = Place(record=UUID(int=0), version=1, field="namespace")
+_SPACE = Place(record=UUID(int=0), version=1, field="space")
+_MEMBER = Place(record=UUID(int=0), version=1, field="member")
 # The record of a namespace's name is nil: the row is made by the statement that takes the sealed
 # name, so its id is not known when the name is sealed. Tenant and field still bind it.
 
@@ -34,6 +36,40 @@ def seal_namespace(keys: TenantKeys, name: str) -> bytes:
 def open_namespace(keys: TenantKeys, sealed: bytes) -> str:
     """Return the name in an envelope of `Directory.namespace_names`. Raises: Tampered."""
     return keys.open(_NAME, sealed).decode()
+
+
+def space_key(keys: TenantKeys, name: str) -> bytes:
+    """Return the 16-byte look-up value of a space's name."""
+    return keys.blind("space", name)
+
+
+def seal_space(keys: TenantKeys, name: str) -> bytes:
+    """Return the envelope of a space's name."""
+    return keys.seal(_SPACE, name.encode())
+
+
+def open_space(keys: TenantKeys, sealed: bytes) -> str:
+    """Return the name in an envelope of `Directory.space_names`. Raises: Tampered."""
+    return keys.open(_SPACE, sealed).decode()
+
+
+def member_key(keys: TenantKeys, kind: MemberKind, name: str) -> bytes:
+    """Return the 16-byte look-up value of a member of spaces.
+
+    Args:
+        name: a key's id, a person's outside id, or a namespace's name.
+    """
+    return keys.blind("member", f"{kind.value}:{name}")
+
+
+def seal_member(keys: TenantKeys, name: str) -> bytes:
+    """Return the envelope of what a member is called."""
+    return keys.seal(_MEMBER, name.encode())
+
+
+def open_member(keys: TenantKeys, sealed: bytes) -> str:
+    """Return the name in an envelope of `MemberRow.name`. Raises: Tampered."""
+    return keys.open(_MEMBER, sealed).decode()
 
 
 def actor_name(keys: TenantKeys, who: str) -> str:

@@ -60,6 +60,7 @@ class Authenticator:
             users=grants.users,
             ceiling=row.ceiling,
             channel=channel,
+            standing=row.standing,
         )
 
     async def _grants(self, row: KeyRow) -> Grants:

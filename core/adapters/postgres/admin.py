@@ -20,13 +20,29 @@ from core.adapters.postgres import idempotency
 from core.adapters.postgres.journal import Journal
 from core.adapters.postgres.pool import LIMITS, Transaction, only
 from core.adapters.postgres.queries import query
-from core.adapters.postgres.rows import key_row, logged_event
+from core.adapters.postgres.rows import (
+    key_row,
+    logged_event,
+    member_row,
+    policy_row,
+    space_row,
+)
 from core.adapters.postgres.search import NEWEST
 from core.adapters.postgres.walls import admin_settings, tenant_of
 from core.errors import Denied, NotFound
 from core.event import AuditEvent
-from core.ids import SYSTEM_TENANT, KeyId, TenantId
-from core.ports import Claim, KeyRow, LoggedEvent, Reply, TenantRow
+from core.ids import SYSTEM_TENANT, KeyId, SpaceId, TenantId
+from core.ports import (
+    Claim,
+    KeyRow,
+    LoggedEvent,
+    MemberRole,
+    MemberRow,
+    PolicyRow,
+    Reply,
+    SpaceRow,
+    TenantRow,
+)
 from core.scope import OperatorScope, TenantScope
 
 ERASED: Final = (
@@ -36,6 +52,7 @@ ERASED: Final = (
     "memory_versions",
     "memory_uses",
     "memory_counts",
+    "memory_authors",
     "memories",
     "recalls",
     "jobs",
@@ -45,8 +62,12 @@ ERASED: Final = (
     "namespaces",
     "users",
     "api_keys",
+    "policies",
+    "access_standings",
 )
 """Tables that lose a tenant's rows when it is erased, in this order."""
+OF_A_SPACE: Final = ERASED[: ERASED.index("memory_authors")] + ("memories",)
+"""Tables that lose a space's rows when it is deleted, in this order."""
 
 
 class PostgresAdminView:
@@ -140,14 +161,111 @@ class PostgresAdminView:
 
     async def rotate_key(self, key: KeyId, secret_mac: bytes, *, overlap_seconds: int) -> KeyRow:
         """Give a key a new secret. Raises: NotFound, Unavailable."""
-        return await self._key(
+        row = await self._key(
             "rotate_key", key=key, secret_mac=secret_mac, overlap_seconds=overlap_seconds
         )
+        if not overlap_seconds:
+            await self._raise_epoch()
+        return row
 
     async def revoke_key(self, key: KeyId) -> None:
         """End a key at once. Raises: NotFound, Unavailable."""
         if not await self._rows("revoke_key", tenant=self._tenant, key=key):
             raise NotFound
+        await self._raise_epoch()
+
+    async def insert_space(self, row: SpaceRow) -> None:
+        """Keep a new space. Raises: Conflict, NotFound (tenant gone), Unavailable."""
+        await self._rows(
+            "insert_space",
+            tenant=self._tenant,
+            id=row.id,
+            key=row.key,
+            name=row.name,
+            audience=row.audience.value,
+            created_at=row.created_at,
+        )
+        if not await self._rows("living_tenant", tenant=self._tenant):
+            raise NotFound
+
+    async def spaces(self) -> list[SpaceRow]:
+        """Return the tenant's spaces, oldest first. Raises: Unavailable."""
+        found = await self._rows("spaces_of_tenant", tenant=self._tenant)
+        return [space_row(values) for values in found]
+
+    async def space(self, key: bytes) -> SpaceRow:
+        """Return one space. Raises: NotFound, Unavailable."""
+        found = await self._rows("space_of_tenant", tenant=self._tenant, key=key)
+        if not found:
+            raise NotFound
+        return space_row(only(found))
+
+    async def delete_space(self, space: SpaceId) -> int:
+        """End a space with everything in it. Raises: NotFound, Unavailable."""
+        which = {"tenant": self._tenant, "space": space}
+        async with self._inside(self._tenant, action="erase", unhurried=True):
+            # Waits for the writes that are under way in it: each holds its row.
+            if not await self._rows("lock_space", **which):
+                raise NotFound
+            (count,) = only(await self._rows("count_memories_of_space", **which))
+            await self._rows("queue_removals_of_space", **which)
+            await self._rows("count_authors_of_space", **which)
+            for table in OF_A_SPACE:
+                await self._transaction.rows(
+                    sql.SQL("DELETE FROM {} WHERE tenant = {} AND space = {}").format(
+                        sql.Identifier(table), sql.Placeholder("tenant"), sql.Placeholder("space")
+                    ),
+                    which,
+                )
+            await self._rows("delete_space", **which)
+        await self._raise_epoch()
+        return int(count)
+
+    async def put_member(self, row: MemberRow) -> None:
+        """Make a member, or give one another role. Raises: NotFound (no space), Unavailable."""
+        which = {"tenant": self._tenant, "space": row.space, "key": row.key}
+        before = await self._rows("member_role", **which)
+        await self._rows(
+            "put_member", **which, role=row.role.value, kind=row.kind.value, name=row.name
+        )
+        if before and before[0][0] == MemberRole.WRITER and row.role is not MemberRole.WRITER:
+            await self._raise_epoch()
+
+    async def remove_member(self, space: SpaceId, key: bytes) -> None:
+        """End a membership. Raises: NotFound, Unavailable."""
+        if not await self._rows("remove_member", tenant=self._tenant, space=space, key=key):
+            raise NotFound
+        await self._raise_epoch()
+
+    async def members(self, space: SpaceId) -> list[MemberRow]:
+        """Return the members of a space, oldest first. Raises: Unavailable."""
+        found = await self._rows("members_of_space", tenant=self._tenant, space=space)
+        return [member_row(values) for values in found]
+
+    async def put_policy(self, row: PolicyRow) -> None:
+        """Put a policy in force, whole. Raises: NotFound (tenant gone), Unavailable."""
+        await self._rows(
+            "put_policy", tenant=self._tenant, kind=row.kind, version=row.version, sealed=row.sealed
+        )
+        await self._raise_epoch()
+        noted = {"access": "note_policy", "quotas": "note_quotas"}.get(row.kind)
+        if noted is not None:
+            await self._rows(noted, tenant=self._tenant, version=row.version)
+
+    async def policy(self, kind: str) -> PolicyRow | None:
+        """Return the tenant's own policy of a kind, or None. Raises: Unavailable."""
+        found = await self._rows("policy_of_tenant", tenant=self._tenant, kind=kind)
+        return policy_row(only(found)) if found else None
+
+    async def epoch(self) -> int:
+        """Return the epoch as this transaction leaves it. Raises: NotFound, Unavailable."""
+        found = await self._rows("standing", tenant=self._tenant)
+        if not found:
+            raise NotFound
+        return int(only(found)[0])
+
+    async def _raise_epoch(self) -> None:
+        await self._rows("raise_epoch", tenant=self._tenant)
 
     async def events(
         self,

@@ -9,18 +9,23 @@ Rules this module keeps:
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from datetime import datetime
 from typing import Any
 
 from core.adapters.postgres.admin import PostgresAdminView
 from core.adapters.postgres.journal import journaled
-from core.adapters.postgres.pool import Pool
+from core.adapters.postgres.pool import Pool, only
 from core.adapters.postgres.queries import query
-from core.adapters.postgres.rows import key_row
+from core.adapters.postgres.rows import key_row, membership, policy_row
+from core.adapters.postgres.rows import standing as standing_of
 from core.adapters.postgres.walls import admin_settings, tenant_settings
 from core.errors import NotFound, Unavailable
-from core.ids import KeyId, NamespaceId, TenantId, UserId, new_uuid
-from core.ports import AuditWriter, KeyRow, Resolved
-from core.scope import OperatorScope, TenantScope
+from core.ids import KeyId, NamespaceId, SpaceId, TenantId, UserId, new_uuid
+from core.ports import AuditWriter, KeyRow, Members, PolicyRow, Resolved
+from core.scope import OperatorScope, Standing, TenantScope
+
+_LOOKING = frozenset({"list", "read", "explain"})
+"""Verbs of administration that change nothing."""
 
 
 class PostgresDirectory:
@@ -42,25 +47,73 @@ class PostgresDirectory:
         return key_row(found[0]) if found else None
 
     async def resolve(
-        self, tenant: TenantId, user: bytes, namespaces: Sequence[bytes] | None
+        self,
+        tenant: TenantId,
+        user: bytes,
+        namespaces: Sequence[bytes] | None,
+        members: Members = Members(),
     ) -> Resolved:
-        """Return the ids behind keyed look-ups. Raises: Unavailable."""
+        """Return the ids behind keyed look-ups.
+
+        The standing is read first: what it says is never newer than the memberships, so that a
+        right taken away between the two is noticed at the end of what it allows.
+
+        Raises: NotFound (no such tenant, or erased), Unavailable.
+        """
+        named = {
+            "tenant": tenant,
+            "user": user,
+            "all_namespaces": namespaces is None,
+            "namespaces": list(namespaces or ()),
+            "members": list(members.keys),
+            "every_namespace": members.every_namespace,
+        }
         async with self._pool.transaction(tenant_settings(tenant)) as transaction:
-            found = await transaction.rows(
-                query("resolve"),
-                {
-                    "tenant": tenant,
-                    "user": user,
-                    "all_namespaces": namespaces is None,
-                    "namespaces": list(namespaces or ()),
-                },
+            standing, found, spaces = await transaction.burst(
+                [(query(name), named) for name in ("standing", "resolve", "memberships")]
             )
+        if not standing:
+            raise NotFound
         return Resolved(
             user=next((UserId(one) for blind, one in found if blind is None), None),
             namespaces={
                 bytes(blind): NamespaceId(one) for blind, one in found if blind is not None
             },
+            spaces=tuple(membership(values) for values in spaces),
+            standing=standing_of(only(standing)),
         )
+
+    async def standing(self, tenant: TenantId) -> Standing:
+        """Return how a tenant's rights stand. Raises: NotFound (erased too), Unavailable."""
+        async with self._pool.transaction(tenant_settings(tenant)) as transaction:
+            found = await transaction.rows(query("standing"), {"tenant": tenant})
+        if not found:
+            raise NotFound
+        return standing_of(only(found))
+
+    async def policy(self, tenant: TenantId, kind: str) -> PolicyRow | None:
+        """Return a tenant's own policy of a kind, or None. Raises: Unavailable."""
+        async with self._pool.transaction(tenant_settings(tenant)) as transaction:
+            found = await transaction.rows(
+                query("policy_of_tenant"), {"tenant": tenant, "kind": kind}
+            )
+        return policy_row(only(found)) if found else None
+
+    async def key_used(self, keys: Mapping[KeyId, datetime]) -> None:
+        """Write down when keys were last used. Raises: Unavailable."""
+        async with self._pool.transaction({"app.action": "authenticate"}) as transaction:
+            await transaction.rows(
+                query("keys_used"), {"keys": list(keys), "times": list(keys.values())}
+            )
+
+    async def rehash_key(self, key: KeyId, old_mac: bytes, new_mac: bytes, pepper: int) -> bool:
+        """Keep the secret of a key under another pepper. Raises: Unavailable."""
+        async with self._pool.transaction({"app.action": "authenticate"}) as transaction:
+            found = await transaction.rows(
+                query("rehash_key"),
+                {"key": key, "old_mac": old_mac, "new_mac": new_mac, "pepper": pepper},
+            )
+        return bool(only(found)[0])
 
     async def ensure(
         self, tenant: TenantId, user: bytes, namespace: bytes, sealed_name: bytes
@@ -100,9 +153,25 @@ class PostgresDirectory:
             found = await transaction.rows(query("namespace_names"), {"tenant": tenant})
         return {NamespaceId(one): bytes(name) for one, name in found}
 
+    async def space_names(self, tenant: TenantId) -> Mapping[SpaceId, bytes]:
+        """Return the sealed name of each space of the tenant. Raises: Unavailable."""
+        async with self._pool.transaction(tenant_settings(tenant)) as transaction:
+            found = await transaction.rows(query("space_names"), {"tenant": tenant})
+        return {SpaceId(one): bytes(name) for one, name in found}
+
     @asynccontextmanager
     async def admin(self, scope: TenantScope | OperatorScope) -> AsyncIterator[PostgresAdminView]:
-        """Open one transaction of administration. Raises: Unavailable."""
+        """Open one transaction of administration.
+
+        A tenant's administrators change things one after the other, and what one of them lost the
+        right to before that is not done.
+
+        Raises: Outdated, Unavailable.
+        """
         async with journaled(self._pool, admin_settings(scope), self._writer) as opened:
             transaction, journal = opened
+            if isinstance(scope, TenantScope):
+                named = {"tenant": scope.tenant, "epoch": scope.epoch}
+                steps = ("holds",) if scope.action.verb in _LOOKING else ("one_by_one", "holds")
+                await transaction.burst([(query(name), named) for name in steps])
             yield PostgresAdminView(transaction, scope, journal)

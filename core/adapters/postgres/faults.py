@@ -4,7 +4,7 @@ Rules this module keeps:
 - The driver's texts quote rows and parameters, so they end here: the cause that travels on is the
   five characters of the fault's class.
 - Nothing is guessed: a clash of keys is Conflict, a person or tenant that is gone is NotFound,
-  everything else is Unavailable.
+  rights that changed meanwhile are Outdated, everything else is Unavailable.
 """
 
 from collections.abc import Iterator
@@ -13,8 +13,9 @@ from contextlib import contextmanager
 import psycopg
 from psycopg_pool import PoolTimeout, TooManyRequests
 
-from core.errors import Conflict, GatewayError, NotFound, Unavailable
+from core.errors import Conflict, GatewayError, NotFound, Outdated, Unavailable
 
+_OUTDATED = "MW001"  # our own: raised by access_holds
 _UNKNOWN = "08000"  # connection exception, when the driver has no code of the server's
 
 
@@ -42,6 +43,8 @@ def translate(error: Exception) -> GatewayError:
     elif isinstance(error, psycopg.errors.ForeignKeyViolation):
         told = NotFound()  # whom it belongs to was erased meanwhile
     code = error.sqlstate if isinstance(error, psycopg.Error) else None
+    if code == _OUTDATED:
+        told = Outdated()
     told.__cause__ = RecordFault(code or _UNKNOWN)
     error.args = ()
     return told

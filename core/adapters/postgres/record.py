@@ -2,6 +2,8 @@
 
 Rules this module keeps:
 - A view is opened for a Scope and for nothing else.
+- A view does not commit once rights were taken away in its tenant since its Scope was decided: who
+  read something that was written after a revoke does not get to answer with it (requirement C4).
 - An event that has no effect in the record is appended by itself, under its own tenant.
 """
 
@@ -12,6 +14,7 @@ from datetime import datetime
 from core.adapters.postgres import idempotency
 from core.adapters.postgres.journal import journaled
 from core.adapters.postgres.pool import Pool
+from core.adapters.postgres.queries import query
 from core.adapters.postgres.view import PostgresView
 from core.adapters.postgres.walls import scope_settings, tenant_of, tenant_settings
 from core.event import AuditEvent
@@ -39,6 +42,8 @@ class PostgresRecord:
             view = PostgresView(transaction, scope, journal)
             yield view
             view.finish()
+            if scope.epoch is not None:  # asked last: nothing was read after it
+                transaction.later(query("holds"), {"epoch": scope.epoch})
 
     async def append(self, event: AuditEvent) -> None:
         """Append one audit event by itself. Raises: Unavailable, and then nobody is answered."""

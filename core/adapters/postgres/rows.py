@@ -10,11 +10,22 @@ from collections.abc import Sequence
 from typing import Any
 
 from core.event import AuditEvent
-from core.ids import EventId, KeyId, TenantId, WriterId
+from core.ids import EventId, KeyId, SpaceId, TenantId, WriterId
 from core.model import Kind, Layer, Persistence, Row, Sensitivity, State, Trust
-from core.ports import KeyRow, LoggedEvent, SignedEvent
+from core.ports import (
+    Audience,
+    KeyRow,
+    LoggedEvent,
+    MemberKind,
+    MemberRole,
+    MemberRow,
+    Membership,
+    PolicyRow,
+    SignedEvent,
+    SpaceRow,
+)
 from core.ports.seal import Checkpoint
-from core.scope import Role, SourceKind
+from core.scope import Role, SourceKind, Standing
 
 EVENT_COLUMNS = 18
 
@@ -94,7 +105,9 @@ def memory_row(values: Sequence[Any]) -> Row:
 
 
 def key_row(values: Sequence[Any]) -> KeyRow:
-    """Return the API key in the columns of the fragment `key_columns`."""
+    """Return the API key in the columns of the fragment `key_columns`, and how its tenant stands if
+    that was read with it.
+    """
     tenant = TenantId(values[1])
     return KeyRow(
         id=KeyId(values[0]),
@@ -109,6 +122,53 @@ def key_row(values: Sequence[Any]) -> KeyRow:
         expires_at=values[9],
         revoked_at=values[10],
         usable=values[11],
+        last_used_at=values[12],
+        standing=standing(values[13:]) if values[13:] else Standing(),
+    )
+
+
+def standing(values: Sequence[Any]) -> Standing:
+    """Return how a tenant's rights stand, in epoch, policy, quotas."""
+    epoch, policy, quotas = values
+    return Standing(epoch=epoch, policy=policy, quotas=quotas)
+
+
+def space_row(values: Sequence[Any]) -> SpaceRow:
+    """Return the space in the columns of the fragment `space_columns`."""
+    space, key, name, audience, created_at = values
+    return SpaceRow(
+        id=SpaceId(space),
+        key=key,
+        name=name,
+        audience=Audience(audience),
+        created_at=created_at,
+    )
+
+
+def member_row(values: Sequence[Any]) -> MemberRow:
+    """Return the member in space, kind, member, name, role, created_at."""
+    space, kind, key, name, role, created_at = values
+    return MemberRow(
+        space=SpaceId(space),
+        kind=MemberKind(kind),
+        key=key,
+        name=name,
+        role=MemberRole(role),
+        created_at=created_at,
+    )
+
+
+def policy_row(values: Sequence[Any]) -> PolicyRow:
+    """Return the policy in kind, version, sealed."""
+    kind, version, sealed = values
+    return PolicyRow(kind=kind, version=version, sealed=sealed)
+
+
+def membership(values: Sequence[Any]) -> Membership:
+    """Return the membership in space, its look-up, audience, role."""
+    space, key, audience, role = values
+    return Membership(
+        space=SpaceId(space), key=key, audience=Audience(audience), role=MemberRole(role)
     )
 
 

@@ -1,7 +1,113 @@
 -- find_key --
 SELECT id, tenant, roles, ceiling, grants, secret_mac, previous_mac, pepper_version, created_at,
-       expires_at, revoked_at, usable
-  FROM auth_find_key(%(key)s)
+       expires_at, revoked_at, usable, last_used_at, epoch, policy, quotas
+  FROM auth_key(%(key)s)
+
+-- keys_used --
+SELECT auth_keys_used(%(keys)s::text[], %(times)s::timestamptz[])
+
+-- rehash_key --
+SELECT auth_rehash_key(%(key)s, %(old_mac)s, %(new_mac)s, %(pepper)s)
+
+-- standing --
+SELECT coalesce(s.epoch, 0), coalesce(s.policy, ''), coalesce(s.quotas, '')
+  FROM tenants t LEFT JOIN access_standings s ON s.tenant = t.id
+ WHERE t.id = %(tenant)s AND t.erased_at IS NULL
+
+-- holds --
+SELECT access_holds(%(epoch)s)
+
+-- one_by_one --
+-- Whoever else administers this tenant waits here, a row that is not there yet included.
+INSERT INTO access_standings AS standing (tenant) VALUES (%(tenant)s)
+  ON CONFLICT (tenant) DO UPDATE SET epoch = standing.epoch
+
+-- raise_epoch --
+INSERT INTO access_standings AS standing (tenant, epoch) VALUES (%(tenant)s, 1)
+  ON CONFLICT (tenant) DO UPDATE SET epoch = standing.epoch + 1
+  RETURNING epoch
+
+-- policy_of_tenant --
+SELECT kind, version, sealed FROM policies WHERE tenant = %(tenant)s AND kind = %(kind)s
+
+-- put_policy --
+INSERT INTO policies (tenant, kind, version, sealed)
+  VALUES (%(tenant)s, %(kind)s, %(version)s, %(sealed)s)
+  ON CONFLICT (tenant, kind) DO UPDATE
+    SET version = excluded.version, sealed = excluded.sealed, changed_at = now()
+
+-- note_policy --
+UPDATE access_standings SET policy = %(version)s WHERE tenant = %(tenant)s
+
+-- note_quotas --
+UPDATE access_standings SET quotas = %(version)s WHERE tenant = %(tenant)s
+
+-- insert_space --
+INSERT INTO spaces (tenant, id, blind, name, audience, created_at)
+  VALUES (%(tenant)s, %(id)s, %(key)s, %(name)s, %(audience)s, %(created_at)s)
+
+-- space_columns --
+id, blind, name, audience, created_at
+
+-- spaces_of_tenant --
+SELECT {{space_columns}} FROM spaces WHERE tenant = %(tenant)s ORDER BY created_at, id
+
+-- space_of_tenant --
+SELECT {{space_columns}} FROM spaces WHERE tenant = %(tenant)s AND blind = %(key)s
+
+-- lock_space --
+SELECT id FROM spaces WHERE tenant = %(tenant)s AND id = %(space)s FOR UPDATE
+
+-- delete_space --
+DELETE FROM spaces WHERE tenant = %(tenant)s AND id = %(space)s
+
+-- put_member --
+INSERT INTO space_members (tenant, space, member, role, kind, name, created_at)
+  VALUES (%(tenant)s, %(space)s, %(key)s, %(role)s, %(kind)s, %(name)s, now())
+  ON CONFLICT (tenant, space, member) DO UPDATE SET role = excluded.role
+
+-- remove_member --
+DELETE FROM space_members WHERE tenant = %(tenant)s AND space = %(space)s AND member = %(key)s
+  RETURNING member
+
+-- member_role --
+SELECT role FROM space_members
+ WHERE tenant = %(tenant)s AND space = %(space)s AND member = %(key)s FOR UPDATE
+
+-- members_of_space --
+SELECT space, kind, member, name, role, created_at FROM space_members
+ WHERE tenant = %(tenant)s AND space = %(space)s ORDER BY created_at, member
+
+-- space_names --
+SELECT id, name FROM spaces WHERE tenant = %(tenant)s
+
+-- memberships --
+-- Each space once; of several memberships the widest counts.
+SELECT s.id, s.blind, s.audience, max(m.role)
+  FROM space_members m JOIN spaces s ON s.tenant = m.tenant AND s.id = m.space
+ WHERE m.tenant = %(tenant)s
+   AND (m.member = ANY (%(members)s::bytea[]) OR %(every_namespace)s AND m.kind = 'namespace')
+ GROUP BY s.id, s.blind, s.audience
+ ORDER BY s.id
+
+-- count_memories_of_space --
+SELECT count(*) FROM memories
+ WHERE tenant = %(tenant)s AND space = %(space)s AND state <> 'forgotten'
+
+-- count_authors_of_space --
+UPDATE memory_authors a SET memories = a.memories - gone.memories
+  FROM (SELECT author, count(*) AS memories FROM memories
+         WHERE tenant = %(tenant)s AND space = %(space)s AND state <> 'forgotten'
+           AND author IS NOT NULL
+         GROUP BY author ORDER BY author) AS gone
+ WHERE a.tenant = %(tenant)s AND a.author = gone.author
+
+-- queue_removals_of_space --
+INSERT INTO outbox (
+    tenant, user_id, namespace, space, space_is_owner, memory, version, removal, chunks)
+  SELECT tenant, user_id, namespace, space, space_is_owner, id, version, true, greatest(chunks, 1)
+    FROM memories
+   WHERE tenant = %(tenant)s AND space = %(space)s AND state <> 'forgotten'
 
 -- resolve --
 -- The person as a row without a look-up of its own, the namespaces with theirs.
@@ -39,7 +145,7 @@ SELECT id, name, created_at FROM tenants
 -- key_columns --
 id, tenant, roles, ceiling, grants, secret_mac,
 CASE WHEN previous_until > now() THEN previous_mac END, pepper_version, created_at, expires_at,
-revoked_at, revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now())
+revoked_at, revoked_at IS NULL AND (expires_at IS NULL OR expires_at > now()), last_used_at
 
 -- insert_key --
 INSERT INTO api_keys (id, tenant, roles, ceiling, grants, secret_mac, pepper_version, created_at,
