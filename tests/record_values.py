@@ -54,9 +54,16 @@ def operator(action: Action = Action.TENANT_CREATE) -> OperatorScope:
     return OperatorScope(action=action, decision=DECISION, principal=principal(None), trail=TRAIL)
 
 
-def administrator(tenant: TenantId, action: Action = Action.KEY_CREATE) -> TenantScope:
+def administrator(
+    tenant: TenantId, action: Action = Action.KEY_CREATE, *, epoch: int = 0
+) -> TenantScope:
     return TenantScope(
-        tenant=tenant, action=action, decision=DECISION, principal=principal(tenant), trail=TRAIL
+        tenant=tenant,
+        action=action,
+        decision=DECISION,
+        principal=principal(tenant),
+        trail=TRAIL,
+        epoch=epoch,
     )
 
 
@@ -67,6 +74,7 @@ class Person:
     tenant: TenantId
     user: UserId
     namespace: NamespaceId
+    epoch: int = 0
 
     def scope(
         self,
@@ -87,6 +95,7 @@ class Person:
             decision=DECISION,
             principal=principal(self.tenant),
             trail=TRAIL,
+            epoch=self.epoch,
         )
 
     @property

@@ -21,7 +21,10 @@ from core.errors import (
     Invalid,
     NamesInvalid,
     NotFound,
+    Outdated,
     PreconditionFailed,
+    ScopeMissing,
+    StepUpNeeded,
     Throttled,
     TooLarge,
     Unauthenticated,
@@ -55,6 +58,8 @@ class Row:
 ROWS: Mapping[type[GatewayError], Row] = {
     Unauthenticated: Row(status=401, title="Not authenticated", jsonrpc_code=-32051),
     Denied: Row(status=403, title="Forbidden", jsonrpc_code=-32053),
+    ScopeMissing: Row(status=403, title="Forbidden", jsonrpc_code=-32053),
+    StepUpNeeded: Row(status=401, title="Not authenticated", jsonrpc_code=-32051),
     NotFound: Row(status=404, title="Not found", jsonrpc_code=-32054),
     Conflict: Row(status=409, title="Conflict", jsonrpc_code=-32059),
     PreconditionFailed: Row(status=412, title="Precondition failed", jsonrpc_code=-32062),
@@ -64,6 +69,7 @@ ROWS: Mapping[type[GatewayError], Row] = {
     ContentRejected: Row(status=422, title="Content rejected", jsonrpc_code=-32072),
     Throttled: Row(status=429, title="Too many requests", jsonrpc_code=-32079),
     Unavailable: Row(status=503, title="Unavailable", jsonrpc_code=-32603),
+    Outdated: Row(status=503, title="Unavailable", jsonrpc_code=-32603),
     GatewayError: Row(status=503, title="Unavailable", jsonrpc_code=-32603),
 }
 """Every class of core/errors.py; the root stands for what has no row of its own."""

@@ -1,5 +1,17 @@
 -- What all migrations together give: pg_dump --schema-only, without its settings and comments.
 -- tests/core/adapters/postgres/test_documents.py compares it with a migrated database.
+CREATE FUNCTION public.access_holds(judged_under bigint) RETURNS void
+    LANGUAGE plpgsql
+    SET search_path TO 'public', 'pg_temp'
+    AS $$
+BEGIN
+  IF judged_under IS DISTINCT FROM coalesce((
+       SELECT epoch FROM access_standings
+        WHERE tenant = (SELECT nullif(current_setting('app.tenant', true), '')::uuid)), 0) THEN
+    RAISE EXCEPTION 'rights have changed' USING ERRCODE = 'MW001';
+  END IF;
+END $$;
+ALTER FUNCTION public.access_holds(judged_under bigint) OWNER TO memwarden_owner;
 CREATE FUNCTION public.auth_find_key(key_id text) RETURNS TABLE(id text, tenant uuid, roles text[], ceiling text, grants bytea, secret_mac bytea, previous_mac bytea, pepper_version integer, created_at timestamp with time zone, expires_at timestamp with time zone, revoked_at timestamp with time zone, usable boolean)
     LANGUAGE sql STABLE SECURITY DEFINER ROWS 1
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -12,6 +24,41 @@ CREATE FUNCTION public.auth_find_key(key_id text) RETURNS TABLE(id text, tenant 
    WHERE k.id = key_id
 $$;
 ALTER FUNCTION public.auth_find_key(key_id text) OWNER TO memwarden_auth;
+CREATE FUNCTION public.auth_key(key_id text) RETURNS TABLE(id text, tenant uuid, roles text[], ceiling text, grants bytea, secret_mac bytea, previous_mac bytea, pepper_version integer, created_at timestamp with time zone, expires_at timestamp with time zone, revoked_at timestamp with time zone, usable boolean, last_used_at timestamp with time zone, epoch bigint, policy text, quotas text)
+    LANGUAGE sql STABLE SECURITY DEFINER ROWS 1
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  SELECT k.id, k.tenant, k.roles, k.ceiling, k.grants, k.secret_mac,
+         CASE WHEN k.previous_until > now() THEN k.previous_mac END,
+         k.pepper_version, k.created_at, k.expires_at, k.revoked_at,
+         k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()), k.last_used_at,
+         coalesce(s.epoch, 0), coalesce(s.policy, ''), coalesce(s.quotas, '')
+    FROM public.api_keys k LEFT JOIN public.access_standings s ON s.tenant = k.tenant
+   WHERE k.id = key_id
+$$;
+ALTER FUNCTION public.auth_key(key_id text) OWNER TO memwarden_auth;
+CREATE FUNCTION public.auth_keys_used(key_ids text[], times timestamp with time zone[]) RETURNS void
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  UPDATE public.api_keys k SET last_used_at = greatest(k.last_used_at, used.at)
+    FROM (SELECT unnest(key_ids) AS id, unnest(times) AS at ORDER BY 1) AS used
+   WHERE k.id = used.id AND used.at <= now() + interval '1 minute'
+$$;
+ALTER FUNCTION public.auth_keys_used(key_ids text[], times timestamp with time zone[]) OWNER TO memwarden_auth;
+CREATE FUNCTION public.auth_rehash_key(key_id text, old_mac bytea, new_mac bytea, pepper integer) RETURNS boolean
+    LANGUAGE sql SECURITY DEFINER
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  WITH changed AS (
+    UPDATE public.api_keys k
+       SET secret_mac = new_mac, pepper_version = pepper, previous_mac = NULL, previous_until = NULL
+     WHERE k.id = key_id AND k.secret_mac = old_mac AND k.pepper_version < pepper
+       AND octet_length(old_mac) = 32
+    RETURNING k.id)
+  SELECT EXISTS (SELECT FROM changed)
+$$;
+ALTER FUNCTION public.auth_rehash_key(key_id text, old_mac bytea, new_mac bytea, pepper integer) OWNER TO memwarden_auth;
 CREATE PROCEDURE public.wall(IN target text, IN role text, IN verb text, IN sentence text, IN checked text DEFAULT NULL::text)
     LANGUAGE plpgsql
     SET search_path TO 'public', 'pg_temp'
@@ -53,6 +100,17 @@ CREATE FUNCTION public.wall_tenant() RETURNS text
     SET search_path TO 'pg_catalog', 'pg_temp'
     RETURN 'tenant = (SELECT nullif(current_setting(''app.tenant'', true), '''')::uuid)'::text;
 ALTER FUNCTION public.wall_tenant() OWNER TO memwarden_owner;
+CREATE TABLE public.access_standings (
+    tenant uuid NOT NULL,
+    epoch bigint DEFAULT 0 NOT NULL,
+    policy text DEFAULT ''::text NOT NULL,
+    quotas text DEFAULT ''::text NOT NULL,
+    CONSTRAINT access_standings_epoch_check CHECK ((epoch >= 0)),
+    CONSTRAINT access_standings_policy_check CHECK ((length(policy) <= 64)),
+    CONSTRAINT access_standings_quotas_check CHECK ((length(quotas) <= 64))
+);
+ALTER TABLE ONLY public.access_standings FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.access_standings OWNER TO memwarden_owner;
 CREATE TABLE public.api_keys (
     id text NOT NULL,
     tenant uuid NOT NULL,
@@ -66,6 +124,7 @@ CREATE TABLE public.api_keys (
     created_at timestamp with time zone NOT NULL,
     expires_at timestamp with time zone,
     revoked_at timestamp with time zone,
+    last_used_at timestamp with time zone,
     CONSTRAINT api_keys_ceiling_check CHECK ((ceiling = ANY (ARRAY['operator'::text, 'user_direct'::text, 'agent_inferred'::text, 'tool_output'::text, 'document'::text, 'imported'::text, 'derived'::text]))),
     CONSTRAINT api_keys_grants_check CHECK ((octet_length(grants) <= 1048576)),
     CONSTRAINT api_keys_id_check CHECK ((id ~ '^[a-z0-9]{1,64}$'::text)),
@@ -194,6 +253,8 @@ CREATE TABLE public.memories (
     embedder text DEFAULT ''::text NOT NULL,
     content bytea,
     details bytea,
+    author bytea,
+    CONSTRAINT memories_author_check CHECK ((octet_length(author) = 16)),
     CONSTRAINT memories_chunks_check CHECK ((chunks >= 0)),
     CONSTRAINT memories_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision))),
     CONSTRAINT memories_content_check CHECK ((octet_length(content) <= 262144)),
@@ -225,6 +286,15 @@ ALTER TABLE ONLY public.memories ALTER COLUMN content SET STORAGE EXTERNAL;
 ALTER TABLE ONLY public.memories ALTER COLUMN details SET STORAGE EXTERNAL;
 ALTER TABLE ONLY public.memories FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.memories OWNER TO memwarden_owner;
+CREATE TABLE public.memory_authors (
+    tenant uuid NOT NULL,
+    author bytea NOT NULL,
+    memories bigint NOT NULL,
+    CONSTRAINT memory_authors_author_check CHECK ((octet_length(author) = 16))
+)
+WITH (fillfactor='50');
+ALTER TABLE ONLY public.memory_authors FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.memory_authors OWNER TO memwarden_owner;
 CREATE TABLE public.memory_counts (
     tenant uuid NOT NULL,
     user_id uuid NOT NULL,
@@ -358,6 +428,19 @@ ALTER TABLE public.outbox ALTER COLUMN task ADD GENERATED ALWAYS AS IDENTITY (
     NO MAXVALUE
     CACHE 1
 );
+CREATE TABLE public.policies (
+    tenant uuid NOT NULL,
+    kind text NOT NULL,
+    version text NOT NULL,
+    sealed bytea NOT NULL,
+    changed_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT policies_kind_check CHECK ((kind = ANY (ARRAY['access'::text, 'quotas'::text, 'pii'::text, 'secrets'::text, 'screen'::text, 'retention'::text]))),
+    CONSTRAINT policies_sealed_check CHECK ((octet_length(sealed) <= 4194304)),
+    CONSTRAINT policies_version_check CHECK ((length(version) <= 64))
+);
+ALTER TABLE ONLY public.policies ALTER COLUMN sealed SET STORAGE EXTERNAL;
+ALTER TABLE ONLY public.policies FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.policies OWNER TO memwarden_owner;
 CREATE TABLE public.recalls (
     tenant uuid NOT NULL,
     id uuid NOT NULL,
@@ -381,7 +464,11 @@ CREATE TABLE public.space_members (
     member bytea NOT NULL,
     role text NOT NULL,
     created_at timestamp with time zone DEFAULT now() NOT NULL,
+    kind text NOT NULL,
+    name bytea NOT NULL,
+    CONSTRAINT space_members_kind_check CHECK ((kind = ANY (ARRAY['key'::text, 'user'::text, 'namespace'::text]))),
     CONSTRAINT space_members_member_check CHECK ((octet_length(member) = 16)),
+    CONSTRAINT space_members_name_check CHECK ((octet_length(name) <= 4096)),
     CONSTRAINT space_members_role_check CHECK ((role = ANY (ARRAY['reader'::text, 'writer'::text])))
 );
 ALTER TABLE ONLY public.space_members FORCE ROW LEVEL SECURITY;
@@ -420,6 +507,8 @@ CREATE TABLE public.users (
 );
 ALTER TABLE ONLY public.users FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.users OWNER TO memwarden_owner;
+ALTER TABLE ONLY public.access_standings
+    ADD CONSTRAINT access_standings_pkey PRIMARY KEY (tenant);
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_pkey PRIMARY KEY (id);
 ALTER TABLE ONLY public.audit_checkpoints
@@ -436,6 +525,8 @@ ALTER TABLE ONLY public.jobs
     ADD CONSTRAINT jobs_pkey PRIMARY KEY (tenant, id);
 ALTER TABLE ONLY public.memories
     ADD CONSTRAINT memories_pkey PRIMARY KEY (tenant, id);
+ALTER TABLE ONLY public.memory_authors
+    ADD CONSTRAINT memory_authors_pkey PRIMARY KEY (tenant, author);
 ALTER TABLE ONLY public.memory_counts
     ADD CONSTRAINT memory_counts_tenant_user_id_namespace_space_key UNIQUE NULLS NOT DISTINCT (tenant, user_id, namespace, space);
 ALTER TABLE ONLY public.memory_links
@@ -452,6 +543,8 @@ ALTER TABLE ONLY public.namespaces
     ADD CONSTRAINT namespaces_tenant_blind_key UNIQUE (tenant, blind);
 ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (task);
+ALTER TABLE ONLY public.policies
+    ADD CONSTRAINT policies_pkey PRIMARY KEY (tenant, kind);
 ALTER TABLE ONLY public.recalls
     ADD CONSTRAINT recalls_pkey PRIMARY KEY (tenant, id);
 ALTER TABLE ONLY public.schema_migrations
@@ -484,27 +577,37 @@ CREATE INDEX memory_tokens_of_space ON public.memory_tokens USING btree (tenant,
 CREATE INDEX memory_tokens_of_user ON public.memory_tokens USING btree (tenant, user_id, token, memory) INCLUDE (tf, length, namespace, space);
 CREATE INDEX outbox_of_user ON public.outbox USING btree (tenant, user_id, memory);
 CREATE INDEX recalls_expiring ON public.recalls USING btree (expires_at);
+CREATE INDEX space_members_by_key ON public.space_members USING btree (tenant, member);
 CREATE STATISTICS public.memories_belonging ON tenant, user_id, namespace FROM public.memories;
 ALTER STATISTICS public.memories_belonging OWNER TO memwarden_owner;
+ALTER TABLE ONLY public.access_standings
+    ADD CONSTRAINT access_standings_tenant_fkey FOREIGN KEY (tenant) REFERENCES public.tenants(id);
 ALTER TABLE ONLY public.api_keys
     ADD CONSTRAINT api_keys_tenant_fkey FOREIGN KEY (tenant) REFERENCES public.tenants(id);
+ALTER TABLE ONLY public.memories
+    ADD CONSTRAINT memories_in_space FOREIGN KEY (tenant, space) REFERENCES public.spaces(tenant, id);
 ALTER TABLE ONLY public.memories
     ADD CONSTRAINT memories_tenant_namespace_fkey FOREIGN KEY (tenant, namespace) REFERENCES public.namespaces(tenant, id);
 ALTER TABLE ONLY public.memories
     ADD CONSTRAINT memories_tenant_user_id_fkey FOREIGN KEY (tenant, user_id) REFERENCES public.users(tenant, id);
 ALTER TABLE ONLY public.namespaces
     ADD CONSTRAINT namespaces_tenant_fkey FOREIGN KEY (tenant) REFERENCES public.tenants(id);
+ALTER TABLE ONLY public.policies
+    ADD CONSTRAINT policies_tenant_fkey FOREIGN KEY (tenant) REFERENCES public.tenants(id);
 ALTER TABLE ONLY public.space_members
     ADD CONSTRAINT space_members_tenant_space_fkey FOREIGN KEY (tenant, space) REFERENCES public.spaces(tenant, id) ON DELETE CASCADE;
 ALTER TABLE ONLY public.spaces
     ADD CONSTRAINT spaces_tenant_fkey FOREIGN KEY (tenant) REFERENCES public.tenants(id);
 ALTER TABLE ONLY public.users
     ADD CONSTRAINT users_tenant_fkey FOREIGN KEY (tenant) REFERENCES public.tenants(id);
+ALTER TABLE public.access_standings ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.api_keys ENABLE ROW LEVEL SECURITY;
+CREATE POLICY app_delete ON public.access_standings FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[]))));
 CREATE POLICY app_delete ON public.api_keys FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[]))));
 CREATE POLICY app_delete ON public.idempotency FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[]))));
 CREATE POLICY app_delete ON public.jobs FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[]))));
 CREATE POLICY app_delete ON public.memories FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (((( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))) OR (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
+CREATE POLICY app_delete ON public.memory_authors FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[]))));
 CREATE POLICY app_delete ON public.memory_counts FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (((( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))) OR (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
 CREATE POLICY app_delete ON public.memory_links FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (((( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))) OR (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
 CREATE POLICY app_delete ON public.memory_tokens FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (((( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))) OR (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
@@ -512,15 +615,18 @@ CREATE POLICY app_delete ON public.memory_uses FOR DELETE TO memwarden_app USING
 CREATE POLICY app_delete ON public.memory_vectors FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (((( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))) OR (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
 CREATE POLICY app_delete ON public.memory_versions FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (((( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))) OR (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
 CREATE POLICY app_delete ON public.namespaces FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[]))));
+CREATE POLICY app_delete ON public.policies FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[]))));
 CREATE POLICY app_delete ON public.recalls FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[]))));
 CREATE POLICY app_delete ON public.space_members FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer,erase}'::text[]))));
 CREATE POLICY app_delete ON public.spaces FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer,erase}'::text[]))));
 CREATE POLICY app_delete ON public.users FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[]))));
+CREATE POLICY app_insert ON public.access_standings FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer}'::text[]))));
 CREATE POLICY app_insert ON public.api_keys FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer,operate}'::text[]))));
 CREATE POLICY app_insert ON public.audit_events FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (sequence IS NULL) AND (NOT aside)));
 CREATE POLICY app_insert ON public.idempotency FOR INSERT TO memwarden_app WITH CHECK ((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")));
 CREATE POLICY app_insert ON public.jobs FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))));
 CREATE POLICY app_insert ON public.memories FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))));
+CREATE POLICY app_insert ON public.memory_authors FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[]))));
 CREATE POLICY app_insert ON public.memory_counts FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))));
 CREATE POLICY app_insert ON public.memory_links FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))));
 CREATE POLICY app_insert ON public.memory_tokens FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))));
@@ -529,17 +635,20 @@ CREATE POLICY app_insert ON public.memory_vectors FOR INSERT TO memwarden_app WI
 CREATE POLICY app_insert ON public.memory_versions FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))));
 CREATE POLICY app_insert ON public.namespaces FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{ensure}'::text[]))));
 CREATE POLICY app_insert ON public.outbox FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (((( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))) OR (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
+CREATE POLICY app_insert ON public.policies FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer}'::text[]))));
 CREATE POLICY app_insert ON public.recalls FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))));
 CREATE POLICY app_insert ON public.space_members FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer}'::text[]))));
 CREATE POLICY app_insert ON public.spaces FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer}'::text[]))));
 CREATE POLICY app_insert ON public.tenants FOR INSERT TO memwarden_app WITH CHECK ((( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{operate}'::text[])));
 CREATE POLICY app_insert ON public.users FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{ensure}'::text[]))));
+CREATE POLICY app_select ON public.access_standings FOR SELECT TO memwarden_app USING ((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")));
 CREATE POLICY app_select ON public.api_keys FOR SELECT TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer,operate,erase}'::text[]))));
 CREATE POLICY app_select ON public.audit_checkpoints FOR SELECT TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.audit'::text, true) AS current_setting) = 'read'::text)));
 CREATE POLICY app_select ON public.audit_events FOR SELECT TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.audit'::text, true) AS current_setting) = 'read'::text)));
 CREATE POLICY app_select ON public.idempotency FOR SELECT TO memwarden_app USING ((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")));
 CREATE POLICY app_select ON public.jobs FOR SELECT TO memwarden_app USING ((((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR ((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
 CREATE POLICY app_select ON public.memories FOR SELECT TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.read_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.read_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) OR (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
+CREATE POLICY app_select ON public.memory_authors FOR SELECT TO memwarden_app USING ((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")));
 CREATE POLICY app_select ON public.memory_counts FOR SELECT TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.read_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.read_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) OR (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
 CREATE POLICY app_select ON public.memory_links FOR SELECT TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.read_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.read_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) OR (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
 CREATE POLICY app_select ON public.memory_tokens FOR SELECT TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.read_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.read_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) OR (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
@@ -548,14 +657,17 @@ CREATE POLICY app_select ON public.memory_vectors FOR SELECT TO memwarden_app US
 CREATE POLICY app_select ON public.memory_versions FOR SELECT TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.read_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.read_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) OR (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
 CREATE POLICY app_select ON public.namespaces FOR SELECT TO memwarden_app USING ((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")));
 CREATE POLICY app_select ON public.outbox FOR SELECT TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.read_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.read_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))));
+CREATE POLICY app_select ON public.policies FOR SELECT TO memwarden_app USING ((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")));
 CREATE POLICY app_select ON public.recalls FOR SELECT TO memwarden_app USING ((((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR ((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
 CREATE POLICY app_select ON public.space_members FOR SELECT TO memwarden_app USING ((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")));
 CREATE POLICY app_select ON public.spaces FOR SELECT TO memwarden_app USING ((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")));
 CREATE POLICY app_select ON public.tenants FOR SELECT TO memwarden_app USING (((id = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) OR (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{operate}'::text[]))));
 CREATE POLICY app_select ON public.users FOR SELECT TO memwarden_app USING ((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")));
+CREATE POLICY app_update ON public.access_standings FOR UPDATE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer}'::text[])))) WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer}'::text[]))));
 CREATE POLICY app_update ON public.api_keys FOR UPDATE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer}'::text[])))) WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer}'::text[]))));
 CREATE POLICY app_update ON public.idempotency FOR UPDATE TO memwarden_app USING ((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif"))) WITH CHECK ((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")));
 CREATE POLICY app_update ON public.memories FOR UPDATE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))))) WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))));
+CREATE POLICY app_update ON public.memory_authors FOR UPDATE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write,erase}'::text[])))) WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write,erase}'::text[]))));
 CREATE POLICY app_update ON public.memory_counts FOR UPDATE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))))) WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))));
 CREATE POLICY app_update ON public.memory_links FOR UPDATE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))))) WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))));
 CREATE POLICY app_update ON public.memory_tokens FOR UPDATE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))))) WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))));
@@ -563,13 +675,16 @@ CREATE POLICY app_update ON public.memory_uses FOR UPDATE TO memwarden_app USING
 CREATE POLICY app_update ON public.memory_vectors FOR UPDATE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))))) WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))));
 CREATE POLICY app_update ON public.memory_versions FOR UPDATE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))))) WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))));
 CREATE POLICY app_update ON public.namespaces FOR UPDATE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))) WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[]))));
+CREATE POLICY app_update ON public.policies FOR UPDATE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer}'::text[])))) WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer}'::text[]))));
 CREATE POLICY app_update ON public.space_members FOR UPDATE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer}'::text[])))) WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer}'::text[]))));
-CREATE POLICY app_update ON public.spaces FOR UPDATE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer}'::text[])))) WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer}'::text[]))));
+CREATE POLICY app_update ON public.spaces FOR UPDATE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer,erase}'::text[])))) WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer,erase}'::text[]))));
 CREATE POLICY app_update ON public.tenants FOR UPDATE TO memwarden_app USING (((id = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])) AND (id <> '00000000-0000-0000-0000-000000000000'::uuid))) WITH CHECK (((id = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])) AND (id <> '00000000-0000-0000-0000-000000000000'::uuid)));
 CREATE POLICY app_update ON public.users FOR UPDATE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))) WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[]))));
 ALTER TABLE public.audit_checkpoints ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.audit_events ENABLE ROW LEVEL SECURITY;
+CREATE POLICY auth_select ON public.access_standings FOR SELECT TO memwarden_auth USING (true);
 CREATE POLICY auth_select ON public.api_keys FOR SELECT TO memwarden_auth USING (true);
+CREATE POLICY auth_update ON public.api_keys FOR UPDATE TO memwarden_auth USING ((revoked_at IS NULL)) WITH CHECK ((revoked_at IS NULL));
 ALTER TABLE public.idempotency ENABLE ROW LEVEL SECURITY;
 CREATE POLICY index_delete ON public.outbox FOR DELETE TO memwarden_index USING (true);
 CREATE POLICY index_insert ON public.outbox FOR INSERT TO memwarden_index WITH CHECK ((NOT removal));
@@ -578,6 +693,7 @@ CREATE POLICY index_select ON public.outbox FOR SELECT TO memwarden_index USING 
 CREATE POLICY index_update ON public.outbox FOR UPDATE TO memwarden_index USING (true) WITH CHECK (true);
 ALTER TABLE public.jobs ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.memories ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.memory_authors ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.memory_counts ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.memory_links ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.memory_tokens ENABLE ROW LEVEL SECURITY;
@@ -586,6 +702,7 @@ ALTER TABLE public.memory_vectors ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.memory_versions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.namespaces ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.outbox ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.policies ENABLE ROW LEVEL SECURITY;
 CREATE POLICY purge_delete ON public.idempotency FOR DELETE TO memwarden_purge USING ((expires_at <= now()));
 CREATE POLICY purge_delete ON public.recalls FOR DELETE TO memwarden_purge USING ((expires_at <= now()));
 CREATE POLICY purge_select ON public.idempotency FOR SELECT TO memwarden_purge USING ((expires_at <= now()));
@@ -610,19 +727,37 @@ GRANT USAGE ON SCHEMA public TO memwarden_auth;
 GRANT USAGE ON SCHEMA public TO memwarden_index;
 GRANT USAGE ON SCHEMA public TO memwarden_seal;
 GRANT USAGE ON SCHEMA public TO memwarden_purge;
+REVOKE ALL ON FUNCTION public.access_holds(judged_under bigint) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.access_holds(judged_under bigint) TO memwarden_app;
 REVOKE ALL ON FUNCTION public.auth_find_key(key_id text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.auth_find_key(key_id text) TO memwarden_app;
+REVOKE ALL ON FUNCTION public.auth_key(key_id text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.auth_key(key_id text) TO memwarden_app;
+REVOKE ALL ON FUNCTION public.auth_keys_used(key_ids text[], times timestamp with time zone[]) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.auth_keys_used(key_ids text[], times timestamp with time zone[]) TO memwarden_app;
+REVOKE ALL ON FUNCTION public.auth_rehash_key(key_id text, old_mac bytea, new_mac bytea, pepper integer) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.auth_rehash_key(key_id text, old_mac bytea, new_mac bytea, pepper integer) TO memwarden_app;
 REVOKE ALL ON PROCEDURE public.wall(IN target text, IN role text, IN verb text, IN sentence text, IN checked text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.wall_action(VARIADIC allowed text[]) FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.wall_scope(reach text) FROM PUBLIC;
 REVOKE ALL ON FUNCTION public.wall_tenant() FROM PUBLIC;
+GRANT SELECT,INSERT,DELETE ON TABLE public.access_standings TO memwarden_app;
+GRANT SELECT ON TABLE public.access_standings TO memwarden_auth;
+GRANT UPDATE(epoch) ON TABLE public.access_standings TO memwarden_app;
+GRANT UPDATE(policy) ON TABLE public.access_standings TO memwarden_app;
+GRANT UPDATE(quotas) ON TABLE public.access_standings TO memwarden_app;
 GRANT SELECT,INSERT,DELETE ON TABLE public.api_keys TO memwarden_app;
 GRANT SELECT ON TABLE public.api_keys TO memwarden_auth;
 GRANT UPDATE(secret_mac) ON TABLE public.api_keys TO memwarden_app;
+GRANT UPDATE(secret_mac) ON TABLE public.api_keys TO memwarden_auth;
 GRANT UPDATE(previous_mac) ON TABLE public.api_keys TO memwarden_app;
+GRANT UPDATE(previous_mac) ON TABLE public.api_keys TO memwarden_auth;
 GRANT UPDATE(previous_until) ON TABLE public.api_keys TO memwarden_app;
+GRANT UPDATE(previous_until) ON TABLE public.api_keys TO memwarden_auth;
 GRANT UPDATE(pepper_version) ON TABLE public.api_keys TO memwarden_app;
+GRANT UPDATE(pepper_version) ON TABLE public.api_keys TO memwarden_auth;
 GRANT UPDATE(revoked_at) ON TABLE public.api_keys TO memwarden_app;
+GRANT UPDATE(last_used_at) ON TABLE public.api_keys TO memwarden_auth;
 GRANT SELECT ON TABLE public.audit_checkpoints TO memwarden_app;
 GRANT SELECT,INSERT ON TABLE public.audit_checkpoints TO memwarden_seal;
 GRANT SELECT,INSERT ON TABLE public.audit_events TO memwarden_app;
@@ -662,6 +797,8 @@ GRANT SELECT(state) ON TABLE public.memories TO memwarden_purge;
 GRANT SELECT(expires_at) ON TABLE public.memories TO memwarden_index;
 GRANT SELECT(expires_at) ON TABLE public.memories TO memwarden_purge;
 GRANT SELECT(chunks) ON TABLE public.memories TO memwarden_index;
+GRANT SELECT,INSERT,DELETE ON TABLE public.memory_authors TO memwarden_app;
+GRANT UPDATE(memories) ON TABLE public.memory_authors TO memwarden_app;
 GRANT SELECT,INSERT,DELETE ON TABLE public.memory_counts TO memwarden_app;
 GRANT UPDATE(memories) ON TABLE public.memory_counts TO memwarden_app;
 GRANT UPDATE(words) ON TABLE public.memory_counts TO memwarden_app;
@@ -679,6 +816,10 @@ GRANT UPDATE(name) ON TABLE public.namespaces TO memwarden_app;
 GRANT SELECT,INSERT ON TABLE public.outbox TO memwarden_app;
 GRANT SELECT,INSERT,DELETE ON TABLE public.outbox TO memwarden_index;
 GRANT UPDATE(leased_until) ON TABLE public.outbox TO memwarden_index;
+GRANT SELECT,INSERT,DELETE ON TABLE public.policies TO memwarden_app;
+GRANT UPDATE(version) ON TABLE public.policies TO memwarden_app;
+GRANT UPDATE(sealed) ON TABLE public.policies TO memwarden_app;
+GRANT UPDATE(changed_at) ON TABLE public.policies TO memwarden_app;
 GRANT SELECT,INSERT,DELETE ON TABLE public.recalls TO memwarden_app;
 GRANT DELETE ON TABLE public.recalls TO memwarden_purge;
 GRANT SELECT(tenant) ON TABLE public.recalls TO memwarden_purge;

@@ -8,9 +8,10 @@ import pytest
 from core.adapters.postgres.walls import scope_settings
 from core.ids import SpaceId, new_uuid
 from core.model import Filter
+from core.ports import Audience, SpaceRow
 from core.scope import Action, Spaces
 from tests.core.adapters.postgres.conftest import told
-from tests.record_values import Person, term_of
+from tests.record_values import Person, administrator, term_of
 
 pytestmark = [pytest.mark.requirement("C5"), pytest.mark.requirement("C1")]
 
@@ -41,6 +42,18 @@ async def kept(world, connect):
         same = [SpaceId(new_uuid()) for _ in range(2)]
         members = [SpaceId(new_uuid()) for _ in range(2)]
         spaces = Spaces(same_user=frozenset(same), members=frozenset(members))
+        async with world.directory.admin(administrator(tenant, Action.SPACE_CREATE)) as view:
+            for audience, made in ((Audience.SAME_USER, same), (Audience.MEMBERS, members)):
+                for space in made:
+                    await view.insert_space(
+                        SpaceRow(
+                            id=space,
+                            key=space.bytes,
+                            name=b"sealed",
+                            audience=audience,
+                            created_at=view.now,
+                        )
+                    )
         memories = {}
         for person, namespace, space in product(people, namespaces, [None, *same, *members]):
             here = Person(tenant=tenant, user=person.user, namespace=namespace)
