@@ -3,16 +3,14 @@
 Rules this module keeps:
 - A `Scope` is the proof of one allow decision and the only key to memories. Only access
   enforcement mints one; a test walks the syntax trees and fails when anything else does.
-- It names exactly one tenant and exactly one user. There is no wildcard, no "system" scope, no way
-  to widen one; `narrow` only shrinks.
+- It names exactly one tenant and exactly one user. There is no wildcard, no "system" scope, and
+  no way to widen one.
 - `TenantScope` and `OperatorScope` are the same for administration: they open no memory.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Self
 
-from core.errors import Denied
 from core.ids import KeyId, NamespaceId, SpaceId, TenantId, UserId
 
 
@@ -86,7 +84,7 @@ class SourceKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """What a tenant's rights stood at when a credential was verified; read with it, in one snapshot.
+    """How a tenant's rights stood when a credential was verified; read with it, in one snapshot.
 
     Args:
         epoch: grows with everything that takes a right away. What is decided under one epoch is not
@@ -224,16 +222,6 @@ class Scope:
     trail: Trail
     epoch: int | None = 0
     known: bool = True
-
-    def narrow(self, namespaces: frozenset[NamespaceId]) -> Self:
-        """Return this scope over fewer namespaces.
-
-        Raises:
-            Denied: `namespaces` is not a subset; a scope never widens.
-        """
-        if not namespaces <= self.namespaces:
-            raise Denied
-        return replace(self, namespaces=namespaces)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -66,7 +66,7 @@ ERASED: Final = (
     "access_standings",
 )
 """Tables that lose a tenant's rows when it is erased, in this order."""
-OF_A_SPACE: Final = ERASED[: ERASED.index("memory_authors")] + ("memories",)
+OF_A_SPACE: Final = (*ERASED[: ERASED.index("memory_authors")], "memories")
 """Tables that lose a space's rows when it is deleted, in this order."""
 
 

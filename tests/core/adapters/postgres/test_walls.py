@@ -1,7 +1,6 @@
 """Row-level security by itself: what a role can do that has the whole of SQL and no adapter."""
 
 import json
-from dataclasses import replace
 
 import psycopg
 import pytest
@@ -12,7 +11,7 @@ from core.model import Filter
 from core.ports import Claim, KeyRow, PolicyRow, Reply
 from core.scope import Action, Role, SourceKind
 from tests.core.adapters.postgres.conftest import told
-from tests.record_values import administrator, blind, event_of
+from tests.record_values import Person, administrator, blind, event_of
 
 pytestmark = pytest.mark.requirement("C5")
 
@@ -56,7 +55,7 @@ async def full(world, connect):
             )
         )
         await view.put_policy(PolicyRow(kind="access", version="v", sealed=b"sealed"))
-    person = replace(person, epoch=1)
+    person = Person(tenant=person.tenant, user=person.user, namespace=person.namespace, epoch=1)
     app, seal = await connect(), await connect("memwarden_seal")
     space = new_uuid()
     async with app.transaction():
@@ -394,7 +393,10 @@ async def test_the_purge_role_lists_what_expired_and_is_not_held(world, full, co
     over, held = full.kept("over"), full.kept("held")
     async with world.record.view(full.writing) as view:
         await view.insert(over)
-    other = replace(await world.person(full.tenant, name="held"), epoch=full.epoch)
+    held_one = await world.person(full.tenant, name="held")
+    other = Person(
+        tenant=full.tenant, user=held_one.user, namespace=held_one.namespace, epoch=full.epoch
+    )
     async with world.record.view(other.writing) as view:
         await view.insert(held := other.kept("held"))
     app = await connect()
