@@ -56,6 +56,12 @@ REQUIREMENTS: dict[str, Requirement] = {
         "what a caller wrote.",
         "CWE-625: permissive regular expression",
     ),
+    "C4": Requirement(
+        "A right that was taken away holds nowhere from then on: what was judged under an older "
+        "epoch of a tenant's rights does not commit, and a version token is judged at its epoch or "
+        "a later one.",
+        "Zanzibar (USENIX ATC 2019), the new-enemy problem",
+    ),
     "C5": Requirement(
         "PostgreSQL enforces the Scope by itself on every table with a tenant: forced row-level "
         "security, a role without bypass, an unset tenant sees no row, through a pooler too.",

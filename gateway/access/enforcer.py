@@ -6,17 +6,32 @@ Rules this module keeps:
   it is denied, and identifiers compare byte for byte.
 - Reading makes nothing. A person never seen reads as empty; a namespace never seen adds nothing.
   Writing makes both, after the decision.
+- A space is open to its members alone; to everybody else it is not there. Membership is read for
+  each call, together with the epoch of the tenant's rights: another epoch than the credential was
+  verified under ends the call.
 - The operator sees no memory; nobody else makes tenants.
 - Without a policy there is no enforcer, so nothing is decided by default.
 """
 
 from dataclasses import dataclass
 
-from core.errors import Denied, Invalid, NotFound
-from core.ids import SYSTEM_TENANT, KeyId, NamespaceId, TenantId, UserId, new_uuid
+from core.errors import Denied, Invalid, NotFound, Outdated
+from core.ids import SYSTEM_TENANT, KeyId, NamespaceId, SpaceId, TenantId, UserId, new_uuid
 from core.model import Target
-from core.ports import Directory, IndexTask, Keyring, TenantKeys
+from core.ports import (
+    Audience,
+    Directory,
+    IndexTask,
+    Keyring,
+    MemberKind,
+    MemberRole,
+    Members,
+    Membership,
+    Resolved,
+    TenantKeys,
+)
 from core.scope import (
+    WRITING,
     Action,
     Call,
     Decision,
@@ -25,14 +40,17 @@ from core.scope import (
     Role,
     Scope,
     SourceKind,
+    Spaces,
     TenantScope,
     Trail,
 )
 from gateway.access.names import (
     actor_name,
+    member_key,
     namespace_key,
     person_name,
     seal_namespace,
+    space_key,
     user_key,
 )
 from gateway.access.rules import Rules, Ruling
@@ -52,6 +70,9 @@ class _Asked:
     tenant: TenantId
     user_id: str
     names: tuple[str, ...] | None
+    members: tuple[tuple[MemberKind, str], ...]
+    every_namespace: bool
+    spaces: tuple[str, ...] | None
     decision: Decision
 
 
@@ -60,6 +81,9 @@ class _Reach:
     user: UserId
     namespaces: frozenset[NamespaceId]
     known: bool
+    readable: Spaces
+    writable: Spaces
+    into: SpaceId | None
 
 
 class Enforcer:
@@ -109,26 +133,33 @@ class Enforcer:
         Args:
             call: who asks.
             target: the person, and the namespaces and spaces, as the caller spelled them. A write
-                names at most one namespace.
+                names at most one of each; a space that it names is where it goes to.
             action: one of `memory:…`.
             make: False keeps a write from making the person and the namespace known.
 
         Raises:
-            Denied: the policy says no, or the person or a namespace is outside the credential.
+            Denied: the policy says no, the person or a namespace is outside the credential, or a
+                reader of a space would write to it.
             Invalid: no `user_id`, or a malformed identifier.
-            NotFound: a space is named; there is none here.
+            NotFound: a space is named that the caller is no member of, or that is not there.
+            Outdated: rights were taken away since the credential was verified.
             Unavailable: the directory or the keys did not answer.
         """
         asked = self._asked(call.principal, target, action)
         keys = await self._keys(asked.tenant)
-        if make and action is Action.MEMORY_WRITE:
-            reach = await self._make(keys, asked.user_id, asked.names)
+        writing = action is Action.MEMORY_WRITE
+        if writing and make and not asked.spaces:  # in no space: there is nothing to look up
+            reach = await self._make(keys, asked, Spaces(), None)
         else:
-            reach = await self._find(keys, asked.user_id, asked.names)
+            found = await self._find(call.principal, keys, asked)
+            reach = await self._reach(keys, asked, action, found, make=make)
         return Scope(
             tenant=asked.tenant,
             user=reach.user,
             namespaces=reach.namespaces,
+            readable=reach.readable,
+            writable=reach.writable,
+            into=reach.into,
             action=action,
             decision=asked.decision,
             principal=call.principal,
@@ -226,15 +257,18 @@ class Enforcer:
         decision = self._decide(principal, action)
         if not action.object.startswith("memory:"):
             raise Denied(rule="not-about-memories")
-        asked = _Asked(
-            tenant=_tenant(principal),
-            user_id=_person(principal, target),
-            names=_namespaces(principal, target, action),
+        tenant = _tenant(principal)
+        user_id = _person(principal, target)
+        names = _namespaces(principal, target, action)
+        return _Asked(
+            tenant=tenant,
+            user_id=user_id,
+            names=names,
+            members=_members(principal, target, user_id),
+            every_namespace=target.namespaces is None and principal.namespaces is None,
+            spaces=_spaces(target, action),
             decision=decision,
         )
-        if target.spaces:
-            raise NotFound
-        return asked
 
     def _decide(self, principal: Principal, action: Action) -> Decision:
         rules = self._rules
@@ -249,26 +283,76 @@ class Enforcer:
         except NotFound as err:  # erased since the credential was read
             raise Denied(rule="no-tenant") from err
 
-    async def _find(self, keys: TenantKeys, user_id: str, names: tuple[str, ...] | None) -> _Reach:
-        wanted = None if names is None else [namespace_key(keys, name) for name in names]
-        found = await self._directory.resolve(keys.tenant, user_key(keys, user_id), wanted)
-        # What the directory adds to what was asked is dropped: it looks up, it does not decide.
-        namespaces = frozenset(
-            space for key, space in found.namespaces.items() if wanted is None or key in wanted
+    async def _find(self, principal: Principal, keys: TenantKeys, asked: _Asked) -> Resolved:
+        wanted = (
+            None if asked.names is None else [namespace_key(keys, name) for name in asked.names]
         )
-        if found.user is None:
-            return _Reach(user=UserId(new_uuid()), namespaces=namespaces, known=False)
-        return _Reach(user=found.user, namespaces=namespaces, known=True)
+        members = Members()
+        if asked.spaces != ():
+            members = Members(
+                keys=tuple(member_key(keys, kind, name) for kind, name in asked.members),
+                every_namespace=asked.every_namespace,
+            )
+        try:
+            found = await self._directory.resolve(
+                keys.tenant, user_key(keys, asked.user_id), wanted, members
+            )
+        except NotFound as err:  # erased since the credential was read
+            raise Denied(rule="no-tenant") from err
+        if found.standing.epoch != principal.standing.epoch:
+            raise Outdated
+        return found
 
-    async def _make(self, keys: TenantKeys, user_id: str, names: tuple[str, ...] | None) -> _Reach:
-        (name,) = names or (DEFAULT_NAMESPACE,)
+    async def _reach(
+        self, keys: TenantKeys, asked: _Asked, action: Action, found: Resolved, *, make: bool
+    ) -> _Reach:
+        members = _named(keys, asked, found)
+        writers = [one for one in members if one.role is MemberRole.WRITER]
+        # What the directory adds to what was asked is dropped: it looks up, it does not decide.
+        wanted = (
+            None if asked.names is None else {namespace_key(keys, name) for name in asked.names}
+        )
+        namespaces = frozenset(
+            place for key, place in found.namespaces.items() if wanted is None or key in wanted
+        )
+        writable = Spaces()
+        into = None
+        if action is Action.MEMORY_WRITE:
+            if len(writers) != len(members):
+                raise Denied(rule="space-reader")
+            into = writers[0].space if writers else None
+            writable = _by_audience(writers)
+            if make and (found.user is None or not namespaces):
+                return await self._make(keys, asked, writable, into)
+        elif action in WRITING:
+            writable = _by_audience(writers)
+        return _Reach(
+            user=UserId(new_uuid()) if found.user is None else found.user,
+            namespaces=namespaces,
+            known=found.user is not None,
+            readable=_by_audience(members),
+            writable=writable,
+            into=into,
+        )
+
+    async def _make(
+        self, keys: TenantKeys, asked: _Asked, spaces: Spaces, into: SpaceId | None
+    ) -> _Reach:
+        (name,) = asked.names or (DEFAULT_NAMESPACE,)
         user, namespace = await self._directory.ensure(
             keys.tenant,
-            user_key(keys, user_id),
+            user_key(keys, asked.user_id),
             namespace_key(keys, name),
             seal_namespace(keys, name),
         )
-        return _Reach(user=user, namespaces=frozenset({namespace}), known=True)
+        return _Reach(
+            user=user,
+            namespaces=frozenset({namespace}),
+            known=True,
+            readable=spaces,
+            writable=spaces,
+            into=into,
+        )
 
 
 def _tenant(principal: Principal) -> TenantId:
@@ -307,6 +391,56 @@ def _namespaces(principal: Principal, target: Target, action: Action) -> tuple[s
     if writing and len(target.namespaces) != 1:
         raise Invalid("A write goes to one namespace.", field=field)
     return target.namespaces
+
+
+def _spaces(target: Target, action: Action) -> tuple[str, ...] | None:
+    """Return the spaces to look up, None for all of membership; a write goes to one or to none."""
+    if target.spaces is None:
+        return () if action is Action.MEMORY_WRITE else None
+    field = "space" if action is Action.MEMORY_WRITE else "spaces"
+    for name in target.spaces:
+        check_identifier(field, name)
+    if action is Action.MEMORY_WRITE and len(target.spaces) > 1:
+        raise Invalid("A write goes to one space.", field=field)
+    return target.spaces
+
+
+def _members(
+    principal: Principal, target: Target, user_id: str
+) -> tuple[tuple[MemberKind, str], ...]:
+    """Return as what a caller may be a member: its key, the person, the namespaces in use."""
+    used = principal.namespaces if target.namespaces is None else target.namespaces
+    key = (
+        ((MemberKind.KEY, principal.key_id),) if principal.scopes is None else ()
+    )  # no token is one
+    return (
+        *key,
+        (MemberKind.USER, user_id),
+        *((MemberKind.NAMESPACE, name) for name in used or ()),
+    )
+
+
+def _namespace_keys(keys: TenantKeys, asked: _Asked) -> list[bytes] | None:
+    return None if asked.names is None else [namespace_key(keys, name) for name in asked.names]
+
+
+def _named(keys: TenantKeys, asked: _Asked, found: Resolved) -> list[Membership]:
+    """Return the memberships that were asked for. Raises: NotFound (one that is not there)."""
+    if asked.spaces is None:
+        return list(found.spaces)
+    wanted = {space_key(keys, name) for name in asked.spaces}
+    members = [one for one in found.spaces if one.key in wanted]
+    if len(members) != len(wanted):
+        raise NotFound
+    return members
+
+
+def _by_audience(members: list[Membership]) -> Spaces:
+    of = {
+        audience: frozenset(one.space for one in members if one.audience is audience)
+        for audience in Audience
+    }
+    return Spaces(same_user=of[Audience.SAME_USER], members=of[Audience.MEMBERS])
 
 
 def _trail(call: Call, keys: TenantKeys, person: str | None) -> Trail:

@@ -23,6 +23,9 @@ _OBJECTS = {
     "memory:recall": "recalls",
     "admin:tenant": "tenants",
     "admin:key": "keys",
+    "admin:space": "spaces",
+    "admin:policy": "policies",
+    "admin:quota": "quotas",
     "audit:event": "events",
 }
 

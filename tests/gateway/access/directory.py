@@ -1,14 +1,26 @@
 """A directory and a record in dictionaries, for tests of who may do what."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
 
 from core.errors import Unavailable
 from core.event import AuditEvent
-from core.ids import SYSTEM_TENANT, KeyId, NamespaceId, TenantId, UserId, new_uuid
-from core.ports import AdminView, KeyRow, Resolved
-from core.scope import OperatorScope, TenantScope
+from core.ids import SYSTEM_TENANT, KeyId, NamespaceId, SpaceId, TenantId, UserId, new_uuid
+from core.ports import (
+    AdminView,
+    Audience,
+    KeyRow,
+    MemberKind,
+    MemberRole,
+    Members,
+    Membership,
+    PolicyRow,
+    Resolved,
+    TenantKeys,
+)
+from core.scope import OperatorScope, Standing, TenantScope
+from gateway.access.names import member_key, space_key
 from gateway.vault.epochs import EpochKeys
 from gateway.vault.inmemory import MemoryKeyStore
 from gateway.vault.kek import StaticKek
@@ -25,6 +37,11 @@ class FakeDirectory:
         self.users: dict[tuple[TenantId, bytes], UserId] = {}
         self.namespaces: dict[tuple[TenantId, bytes], NamespaceId] = {}
         self.sealed: dict[NamespaceId, bytes] = {}
+        self.spaces: dict[tuple[TenantId, bytes], tuple[SpaceId, Audience]] = {}
+        self.members: dict[tuple[TenantId, bytes, MemberKind, bytes], MemberRole] = {}
+        self.standings: dict[TenantId, Standing] = {}
+        self.policies: dict[tuple[TenantId, str], PolicyRow] = {}
+        self.policies_read = 0
         self.looked_up: list[KeyId] = []
         self.calls = 0
         self.down = False
@@ -34,8 +51,28 @@ class FakeDirectory:
         self._answer()
         return self.rows.get(key)
 
+    def share(
+        self,
+        keys: TenantKeys,
+        space: str,
+        audience: Audience = Audience.MEMBERS,
+        **roles: MemberRole,
+    ) -> SpaceId:
+        """Make a space and its members, named `kind__name`."""
+        key = space_key(keys, space)
+        made, _ = self.spaces.setdefault((keys.tenant, key), (SpaceId(new_uuid()), audience))
+        for who, role in roles.items():
+            kind, _, name = who.partition("__")
+            member = member_key(keys, MemberKind(kind), name)
+            self.members[keys.tenant, key, MemberKind(kind), member] = role
+        return made
+
     async def resolve(
-        self, tenant: TenantId, user: bytes, namespaces: Sequence[bytes] | None
+        self,
+        tenant: TenantId,
+        user: bytes,
+        namespaces: Sequence[bytes] | None,
+        members: Members = Members(),
     ) -> Resolved:
         self._answer()
         found = {
@@ -43,7 +80,36 @@ class FakeDirectory:
             for (owner, key), namespace in self.namespaces.items()
             if owner == tenant and (namespaces is None or key in namespaces)
         }
-        return Resolved(user=self.users.get((tenant, user)), namespaces=found)
+        return Resolved(
+            user=self.users.get((tenant, user)),
+            namespaces=found,
+            spaces=tuple(self._memberships(tenant, members)),
+            standing=self.standings.get(tenant, Standing()),
+        )
+
+    def _memberships(self, tenant: TenantId, members: Members) -> Iterator[Membership]:
+        for (owner, key), (space, audience) in self.spaces.items():
+            roles = [
+                role
+                for (there, place, kind, member), role in self.members.items()
+                if (there, place) == (owner, key) == (tenant, key)
+                and (
+                    member in members.keys
+                    or (members.every_namespace and kind is MemberKind.NAMESPACE)
+                )
+            ]
+            if roles:
+                widest = MemberRole.WRITER if MemberRole.WRITER in roles else MemberRole.READER
+                yield Membership(space=space, key=key, audience=audience, role=widest)
+
+    async def standing(self, tenant: TenantId) -> Standing:
+        self._answer()
+        return self.standings.get(tenant, Standing())
+
+    async def policy(self, tenant: TenantId, kind: str) -> PolicyRow | None:
+        self._answer()
+        self.policies_read += 1
+        return self.policies.get((tenant, kind))
 
     async def ensure(
         self, tenant: TenantId, user: bytes, namespace: bytes, sealed_name: bytes
@@ -61,6 +127,15 @@ class FakeDirectory:
             for (owner, _), place in self.namespaces.items()
             if owner == tenant
         }
+
+    async def space_names(self, tenant: TenantId) -> Mapping[SpaceId, bytes]:
+        raise NotImplementedError
+
+    async def key_used(self, keys: Mapping[KeyId, datetime]) -> None:
+        raise NotImplementedError
+
+    async def rehash_key(self, key: KeyId, old_mac: bytes, new_mac: bytes, pepper: int) -> bool:
+        raise NotImplementedError
 
     def admin(self, scope: TenantScope | OperatorScope) -> AbstractAsyncContextManager[AdminView]:
         raise NotImplementedError

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from core.errors import Denied, Invalid, NotFound, Unavailable
+from core.errors import Denied, Invalid, Unavailable
 from core.ids import SYSTEM_TENANT, KeyId, MemoryId, NamespaceId, TenantId, UserId, new_uuid
 from core.model import Target
 from core.ports import IndexTask
@@ -239,26 +239,11 @@ async def test_what_the_directory_adds_to_the_question_is_dropped(access, direct
     await write(access, namespaces=("other",))
     resolve = directory.resolve
 
-    async def generous(tenant, user, _names):
-        return await resolve(tenant, user, None)
+    async def generous(tenant, user, _names, members):
+        return await resolve(tenant, user, None, members)
 
     directory.resolve = generous
     assert (await recall(access, places=("mine",))).namespaces == mine.namespaces
-
-
-@pytest.mark.parametrize("spaces", [("team",), ("",), ("a", "b")])
-async def test_a_named_space_is_not_there(access, directory, spaces):
-    for action in MEMORY_ACTIONS:
-        with pytest.raises(NotFound):
-            await access.scope(call(), Target(user_id="alice", spaces=spaces), action)
-    assert directory.calls == 0
-
-
-@pytest.mark.parametrize("spaces", [None, ()])
-async def test_no_space_is_no_space(access, spaces):
-    target = Target(user_id="alice", spaces=spaces)
-    scope = await access.scope(call(), target, Action.MEMORY_RECALL)
-    assert scope.readable == Spaces()
 
 
 async def test_the_policy_is_asked_before_anything_is_looked_up(access, directory):
