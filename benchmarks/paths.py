@@ -34,6 +34,7 @@ from core.scope import Action, Call, Role
 from gateway import admin, recall, write
 from gateway.app import Connections, Gateway, open_gateway
 from gateway.auth.authenticator import Authenticator
+from gateway.auth.presented import Presented
 from gateway.embedded.engines import EmbeddedEngines
 from gateway.embedded.places import Places
 from gateway.gate import KeySpec
@@ -139,16 +140,18 @@ class Bench:
 
     async def call(self) -> Call:
         """Authenticate, as a front does for every request."""
-        principal = await self.authenticator.authenticate(self.credential, "http")
+        principal = await self.authenticator.authenticate(Presented(token=self.credential), "http")
         return Call(principal=principal, request_id=str(new_uuid()))
 
     async def prepare(self) -> None:
         """Make a tenant and an agent's key."""
-        operator = await self.authenticator.authenticate(self.gateway.operator_key, "http")
+        operator = await self.authenticator.authenticate(
+            Presented(token=self.gateway.operator_key), "http"
+        )
         made = await admin.create_tenant(
             self.gate, Call(principal=operator, request_id="bench"), "bench"
         )
-        boss = await self.authenticator.authenticate(made.admin.credential, "http")
+        boss = await self.authenticator.authenticate(Presented(token=made.admin.credential), "http")
         spec = KeySpec(name="bench", roles=ALL, namespaces=("main",), users=None)
         key = await admin.create_key(self.gate, Call(principal=boss, request_id="bench"), spec)
         self.credential = key.credential

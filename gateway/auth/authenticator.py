@@ -16,6 +16,7 @@ from core.ports import Directory, Keyring, KeyRow
 from core.scope import Principal, Role
 from gateway.auth.grants import Grants, keys_tenant, open_grants
 from gateway.auth.keys import KeySmith, parse_credential
+from gateway.auth.presented import Presented
 
 Channel = Literal["http", "mcp"]
 
@@ -34,18 +35,19 @@ class Authenticator:
         self._smith = smith
         self._keyring = keyring
 
-    async def authenticate(self, credential: str | None, channel: Channel) -> Principal:
+    async def authenticate(self, presented: Presented, channel: Channel) -> Principal:
         """Return who asks.
 
         Args:
-            credential: what the caller sent, without `Bearer`; None when there was nothing. Only
-                API keys are known here; whatever else it may be proves nothing.
+            presented: what the caller sent. Only API keys are known here; whatever else it may be
+                proves nothing.
             channel: the front it came through; decides the default source kind of a write.
 
         Raises:
             Unauthenticated: it proves nothing: malformed, unknown, wrong, expired or revoked.
             Unavailable: the directory or the keys cannot answer.
         """
+        credential = None if presented.scheme == "dpop" else presented.token
         parsed = parse_credential(credential)
         row = None if parsed is None else await self._directory.find_key(parsed.key_id)
         proven = self._smith.verify(credential, row)

@@ -47,7 +47,7 @@ from gateway.front.operation import (
 )
 from gateway.front.routes_discovery import challenge, discovery
 from gateway.front.routes_health import Probe, Readiness, probes
-from gateway.front.security import Doors, credential_of, values
+from gateway.front.security import Doors, presented, values
 from gateway.gate import Gate
 from gateway.telemetry import Telemetry
 
@@ -164,8 +164,8 @@ class Desk:
 
     async def _authenticated(self, scope: Scope, channel: Channel) -> Principal:
         try:
-            credential = credential_of(scope["headers"])
-            return await self._authenticator.authenticate(credential, channel)
+            brought = presented(scope, self._public_url or "")
+            return await self._authenticator.authenticate(brought, channel)
         except Unauthenticated:
             self._failures.note((scope.get("client") or (None,))[0])
             raise

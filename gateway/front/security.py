@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 from starlette.types import Scope
 
 from core.errors import Denied, Unauthenticated
+from gateway.auth.presented import Presented, Scheme
 
 LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 MAX_CREDENTIAL_CHARS = 8192
@@ -35,6 +36,7 @@ SECURITY_HEADERS: Sequence[tuple[bytes, bytes]] = (
 """On every reply that does not set its own."""
 
 _HOST = re.compile(r"(?P<name>\[[0-9a-f:.]+\]|[a-z0-9](?:[a-z0-9_.-]*[a-z0-9])?)(?::\d{1,5})?")
+_SCHEMES: dict[str, Scheme] = {"bearer": "bearer", "dpop": "dpop"}
 _CREDENTIAL = re.compile(r"[\x21-\x7e]+")
 
 Headers = Iterable[tuple[bytes, bytes]]
@@ -99,27 +101,51 @@ class Doors:
             return False
 
 
-def credential_of(headers: Headers) -> str | None:
-    """Return what the caller sent to prove who asks, without `Bearer`; None when there is nothing.
+def presented(scope: Scope, base: str) -> Presented:
+    """Return what the sender of an HTTP request brought to prove who asks.
+
+    Args:
+        base: how clients reach the gateway, without a path.
 
     Raises:
         Unauthenticated: malformed, sent twice, or two that differ.
     """
-    found: set[str] = set()
-    for value in values(headers, b"authorization"):
-        scheme, _, token = value.partition(" ")
-        if scheme.lower() != "bearer" or not _well_formed(token.strip(" ")):
-            raise Unauthenticated
-        found.add(token.strip(" "))
-    if len(values(headers, b"authorization")) > 1 or len(values(headers, b"x-api-key")) > 1:
+    headers = scope["headers"]
+    scheme, token = credential_of(headers)
+    proofs = values(headers, b"dpop")
+    if len(proofs) > 1 or not all(_well_formed(proof) for proof in proofs):
         raise Unauthenticated
-    for value in values(headers, b"x-api-key"):
-        if not _well_formed(value):
-            raise Unauthenticated
-        found.add(value)
-    if len(found) > 1:
+    path = scope.get("raw_path") or scope["path"].encode()
+    return Presented(
+        token=token,
+        scheme=scheme,
+        proof=proofs[0] if proofs else None,
+        method=scope["method"],
+        url=base.rstrip("/") + path.decode("latin-1"),
+        peer=(scope.get("client") or (None,))[0],
+    )
+
+
+def credential_of(headers: Headers) -> tuple[Scheme, str | None]:
+    """Return how the caller sent a credential, and the credential; None when there is nothing.
+
+    Raises:
+        Unauthenticated: malformed, sent twice, or two that differ.
+    """
+    authorization, keys = values(headers, b"authorization"), values(headers, b"x-api-key")
+    if len(authorization) > 1 or len(keys) > 1:
         raise Unauthenticated
-    return next(iter(found), None)
+    found: list[tuple[Scheme, str]] = []
+    for value in authorization:
+        word, _, token = value.partition(" ")
+        scheme = _SCHEMES.get(word.lower())
+        if scheme is None:
+            raise Unauthenticated
+        found.append((scheme, token.strip(" ")))
+    found += [("key", key) for key in keys]
+    if not all(_well_formed(token) for _, token in found) or len({t for _, t in found}) > 1:
+        raise Unauthenticated
+    return found[0] if found else ("bearer", None)
 
 
 def values(headers: Headers, name: bytes) -> list[str]:

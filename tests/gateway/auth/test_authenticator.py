@@ -10,6 +10,7 @@ from core.scope import Role, SourceKind
 from gateway.auth.authenticator import Authenticator
 from gateway.auth.grants import Grants, open_grants
 from gateway.auth.keys import KeySmith
+from gateway.auth.presented import Presented
 from tests.gateway.access.directory import NOON, FakeDirectory, make_keyring
 from tests.gateway.auth.rows import PEPPERS, TENANT, edited, issue
 from tests.gateway.auth.test_keys import FORGED
@@ -45,7 +46,7 @@ async def key(directory, keyring):
 
 async def test_a_principal_is_what_the_row_says(door, key):
     credential, row = key
-    principal = await door.authenticate(credential, "mcp")
+    principal = await door.authenticate(Presented(token=credential), "mcp")
     assert principal.tenant == TENANT
     assert principal.key_id == row.id
     assert principal.roles == {Role.READER}
@@ -56,7 +57,7 @@ async def test_a_principal_is_what_the_row_says(door, key):
 
 
 async def test_a_principal_keeps_names_to_itself(door, key):
-    shown = repr(await door.authenticate(key[0], "http"))
+    shown = repr(await door.authenticate(Presented(token=key[0]), "http"))
     assert "alice" not in shown
     assert "support" not in shown
 
@@ -66,7 +67,7 @@ async def test_an_operator_key_has_no_tenant(door, directory, keyring):
         keyring, Grants(name="operator"), tenant=None, roles=frozenset({Role.OPERATOR})
     )
     directory.rows[row.id] = row
-    principal = await door.authenticate(credential, "http")
+    principal = await door.authenticate(Presented(token=credential), "http")
     assert principal.tenant is None
     assert principal.namespaces is None
 
@@ -74,13 +75,13 @@ async def test_an_operator_key_has_no_tenant(door, directory, keyring):
 @pytest.mark.parametrize("credential", FORGED, ids=range(len(FORGED)))
 async def test_a_forged_credential_is_refused_without_a_look_up(door, directory, credential):
     with pytest.raises(Unauthenticated):
-        await door.authenticate(credential, "http")
+        await door.authenticate(Presented(token=credential), "http")
     assert directory.looked_up == []
 
 
 async def _refused(door, credential):
     with pytest.raises(Unauthenticated) as caught:
-        await door.authenticate(credential, "http")
+        await door.authenticate(Presented(token=credential), "http")
     return caught.value
 
 
@@ -99,7 +100,7 @@ async def test_unknown_wrong_expired_and_revoked_look_alike(door, directory, key
 
 async def test_a_revoked_key_ends_at_once(door, directory, key):
     credential, row = key
-    assert await door.authenticate(credential, "http")
+    assert await door.authenticate(Presented(token=credential), "http")
     directory.rows[row.id] = edited(row, usable=False, revoked_at=NOON)
     await _refused(door, credential)
 
@@ -109,11 +110,11 @@ async def test_an_old_secret_works_in_its_overlap_alone(door, directory, key):
     new = KeySmith(PEPPERS).remint(row)
     rotated = edited(row, secret_mac=new.secret_mac, previous_mac=row.secret_mac)
     directory.rows[row.id] = rotated
-    assert await door.authenticate(credential, "http")
-    assert await door.authenticate(new.credential, "http")
+    assert await door.authenticate(Presented(token=credential), "http")
+    assert await door.authenticate(Presented(token=new.credential), "http")
     directory.rows[row.id] = edited(rotated, previous_mac=None)
     await _refused(door, credential)
-    assert await door.authenticate(new.credential, "http")
+    assert await door.authenticate(Presented(token=new.credential), "http")
 
 
 @pytest.mark.parametrize(
@@ -159,7 +160,7 @@ async def test_a_key_of_a_tenant_without_keys_proves_nothing(door, directory, ke
 async def test_a_directory_that_does_not_answer_is_unavailable(door, directory, key):
     directory.down = True
     with pytest.raises(Unavailable):
-        await door.authenticate(key[0], "http")
+        await door.authenticate(Presented(token=key[0]), "http")
 
 
 @pytest.mark.parametrize(

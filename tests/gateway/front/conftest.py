@@ -64,11 +64,11 @@ class Keys:
         self.seen: list[tuple[str | None, str]] = []
         self.error: Exception | None = None
 
-    async def authenticate(self, credential, channel):
-        self.seen.append((credential, channel))
+    async def authenticate(self, presented, channel):
+        self.seen.append((presented.token, channel))
         if self.error is not None:
             raise self.error
-        if credential != KEY:
+        if presented.token != KEY:
             raise Unauthenticated
         return self.principal
 

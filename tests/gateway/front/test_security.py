@@ -143,8 +143,9 @@ def test_without_a_socket_of_its_own_only_names_count():
 
 def test_two_credentials_that_differ_prove_nothing_and_two_alike_are_one():
     bearer, key = (b"authorization", b"bearer  mw_a_b"), (b"x-api-key", b"mw_a_b")
-    assert credential_of([bearer]) == credential_of([bearer, key]) == "mw_a_b"
-    assert credential_of([]) is None
+    assert credential_of([bearer]) == credential_of([bearer, key]) == ("bearer", "mw_a_b")
+    assert credential_of([key]) == ("key", "mw_a_b")
+    assert credential_of([]) == ("bearer", None)
     with pytest.raises(Unauthenticated):
         credential_of([bearer, (b"x-api-key", b"mw_a_c")])
 
