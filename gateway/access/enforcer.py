@@ -208,7 +208,7 @@ class Enforcer:
         )
 
     async def scope_for_task(self, task: IndexTask) -> Scope:
-        """Return the scope of one item of the index queue: one person, one namespace.
+        """Return the scope of one item of the index queue: one person, one namespace or space.
 
         The worker acts for nobody: its rule is fixed, and the queue's row names what it may touch.
 
@@ -226,10 +226,16 @@ class Enforcer:
             ceiling=SourceKind.DERIVED,
             channel="worker",
         )
+        space = Spaces()
+        if task.space is not None:
+            one = frozenset({task.space})
+            space = Spaces(members=one) if task.space_is_owner else Spaces(same_user=one)
         return Scope(
             tenant=task.tenant,
             user=task.user,
             namespaces=frozenset({task.namespace}),
+            readable=space,
+            writable=space,
             action=Action.MEMORY_UPDATE,
             decision=Decision(rule=_WORKER, policy_version=self._rules.version),
             principal=principal,
