@@ -27,6 +27,7 @@ from core.ports import (
     TenantRow,
 )
 from core.scope import Action, Call, OperatorScope, Role, SourceKind, TenantScope
+from gateway.auth.addresses import read_network
 from gateway.auth.grants import Grants, open_grants, seal_grants
 from gateway.auth.keys import Minted
 from gateway.cursor import open_cursor, seal_cursor
@@ -173,16 +174,30 @@ def _check_spec(gate: Gate, spec: KeySpec) -> None:
         check_identifier(f"namespaces[{number}]", namespace)
     for user in spec.users or ():
         check_identifier("users", user)
-    if spec.namespaces == () or spec.users == frozenset():
-        field = "namespaces" if spec.namespaces == () else "users"
-        raise Invalid("An empty list allows nothing; name some or use *.", field=field)
+    if spec.owner is not None:
+        check_identifier("owner", spec.owner)
+    for number, address in enumerate(spec.addresses or ()):
+        _check_network(f"addresses[{number}]", address)
+    lists = {"namespaces": spec.namespaces, "users": spec.users, "addresses": spec.addresses}
+    for field, allowed in lists.items():
+        if allowed is not None and not allowed:
+            raise Invalid("An empty list allows nothing; name some or leave it open.", field=field)
     gate.guard.check(
         {
             "name": spec.name,
             "namespace": list(spec.namespaces or ()),
-            "user_id": sorted(spec.users or ()),
+            "user_id": sorted((spec.users or frozenset()) | {spec.owner or ""} - {""}),
         }
     )
+
+
+def _check_network(field: str, written: str) -> None:
+    try:
+        network = read_network(written)
+    except ValueError:
+        raise Invalid("An IPv4 or IPv6 address or network is needed.", field=field) from None
+    if written not in (str(network), str(network).removesuffix(f"/{network.max_prefixlen}")):
+        raise Invalid("Write the network in its shortest form.", field=field)
 
 
 async def keys(gate: Gate, call: Call) -> list[KeyInfo]:
@@ -288,7 +303,13 @@ def _sealed_key(
 ) -> _Sealed:
     grants = seal_grants(
         keys,
-        Grants(name=spec.name, namespaces=spec.namespaces, users=spec.users),
+        Grants(
+            name=spec.name,
+            namespaces=spec.namespaces,
+            users=spec.users,
+            owner=spec.owner,
+            addresses=spec.addresses,
+        ),
         key_id=minted.key_id,
         roles=spec.roles,
         ceiling=spec.ceiling,
@@ -324,8 +345,16 @@ def _info(row: KeyRow, keys: TenantKeys) -> KeyInfo:
         users=grants.users,
         ceiling=row.ceiling,
         expires_at=row.expires_at,
+        owner=grants.owner,
+        addresses=grants.addresses,
     )
-    return KeyInfo(id=row.id, spec=spec, created_at=row.created_at, revoked_at=row.revoked_at)
+    return KeyInfo(
+        id=row.id,
+        spec=spec,
+        created_at=row.created_at,
+        revoked_at=row.revoked_at,
+        last_used_at=row.last_used_at,
+    )
 
 
 async def _record(

@@ -48,6 +48,8 @@ from gateway.auth.authenticator import Authenticator
 from gateway.auth.failures import FailureLog
 from gateway.auth.keys import KeySmith
 from gateway.auth.operator import ensure_operator
+from gateway.auth.peppers import LivePeppers
+from gateway.auth.upkeep import Upkeep
 from gateway.front.http import create_app
 from gateway.front.limits import Limits
 from gateway.front.mcp import McpFront
@@ -198,7 +200,9 @@ async def open_gateway(
             mint=access.scope_for_task,
         )
         tokenizer = Lexicon(canonical_text)
-        smith = KeySmith(await keyring.peppers())
+        peppers = await LivePeppers.open(keyring)
+        smith = KeySmith(peppers)
+        upkeep = Upkeep(directory, store.now, peppers)
         gate = Gate(
             access=access,
             guard=await warm,
@@ -241,13 +245,13 @@ async def open_gateway(
         mcp = McpFront(gate, version("memwarden"))
         await stack.enter_async_context(mcp.run())
         await stack.enter_async_context(
-            _background(indexer, sealer, writer, PostgresSealStore(seal_pool), failures)
+            _background(indexer, sealer, writer, PostgresSealStore(seal_pool), failures, upkeep)
         )
         await loaded
         readiness = _readiness(store, keyring, index, cache, sealer)
         http = create_app(
             gate,
-            authenticator=Authenticator(directory, smith, keyring),
+            authenticator=Authenticator(directory, smith, keyring, proofs=upkeep),
             failures=failures,
             telemetry=telemetry,
             readiness=readiness,
@@ -343,6 +347,7 @@ async def _background(
     writer: Writer,
     seals: PostgresSealStore,
     failures: FailureLog,
+    upkeep: Upkeep,
 ) -> AsyncIterator[None]:
     """Run what goes on beside the requests; ends it in order, the sealer last."""
     stop = asyncio.Event()
@@ -353,6 +358,7 @@ async def _background(
             async with asyncio.TaskGroup() as first:
                 following = first.create_task(indexer.run())
                 first.create_task(failures.run(stop))
+                first.create_task(upkeep.run(stop))
                 first.create_task(writer.run(seals, stop))
                 try:
                     yield

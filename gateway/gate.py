@@ -83,7 +83,12 @@ class Once:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeySpec:
-    """What a new API key shall be allowed; None means all namespaces, or all people."""
+    """What a new API key shall be allowed; None means all namespaces, people, or addresses.
+
+    Args:
+        owner: outside id of the person whose key it is; None for a key of nobody.
+        addresses: networks it may be used from, in CIDR.
+    """
 
     name: str
     roles: frozenset[Role]
@@ -91,16 +96,23 @@ class KeySpec:
     users: frozenset[str] | None = field(repr=False)
     ceiling: SourceKind = SourceKind.USER_DIRECT
     expires_at: datetime | None = None
+    owner: str | None = field(default=None, repr=False)
+    addresses: tuple[str, ...] | None = field(default=None, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyInfo:
-    """One API key as its tenant's administrator sees it; never the secret."""
+    """One API key as its tenant's administrator sees it; never the secret.
+
+    Args:
+        last_used_at: to the minute, some half a minute late; None before the first use.
+    """
 
     id: KeyId
     spec: KeySpec
     created_at: datetime
     revoked_at: datetime | None
+    last_used_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

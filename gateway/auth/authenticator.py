@@ -5,20 +5,30 @@ Rules this module keeps:
 - Everything in a principal comes from the verified row; nothing in a request overrides it.
 - Rows are not cached: a revoked key ends with the transaction that revoked it.
 - A row that contradicts itself (operator with a tenant, grants that do not open) proves nothing.
+- A key that is bound to networks proves nothing from elsewhere, nor where no address is known.
 - No error here carries the credential or a part of it.
 """
 
-from typing import Literal
+from typing import Literal, Protocol
 
-from core.errors import NotFound, Tampered, Unauthenticated
+from core.errors import NotFound, Tampered, Unauthenticated, Unavailable
 from core.ids import KeyId
 from core.ports import Directory, Keyring, KeyRow
 from core.scope import Principal, Role
+from gateway.auth.addresses import inside, read_address, read_network
 from gateway.auth.grants import Grants, keys_tenant, open_grants
-from gateway.auth.keys import KeySmith, parse_credential
+from gateway.auth.keys import KeySmith, Renewed, parse_credential
 from gateway.auth.presented import Presented
 
 Channel = Literal["http", "mcp"]
+
+
+class Proofs(Protocol):
+    """What is told of each API key that proved somebody; never blocks, never fails."""
+
+    def note(self, key: KeyId, renewed: Renewed | None) -> None:
+        """Note a use of `key`, and its secret under the newest pepper if that is due."""
+        ...
 
 
 class Authenticator:
@@ -28,12 +38,21 @@ class Authenticator:
         directory: finds the row of a key.
         smith: verifies secrets.
         keyring: opens the grants.
+        proofs: told of each key that proved somebody.
     """
 
-    def __init__(self, directory: Directory, smith: KeySmith, keyring: Keyring) -> None:
+    def __init__(
+        self,
+        directory: Directory,
+        smith: KeySmith,
+        keyring: Keyring,
+        *,
+        proofs: Proofs | None = None,
+    ) -> None:
         self._directory = directory
         self._smith = smith
         self._keyring = keyring
+        self._proofs = proofs
 
     async def authenticate(self, presented: Presented, channel: Channel) -> Principal:
         """Return who asks.
@@ -50,10 +69,16 @@ class Authenticator:
         credential = None if presented.scheme == "dpop" else presented.token
         parsed = parse_credential(credential)
         row = None if parsed is None else await self._directory.find_key(parsed.key_id)
-        proven = self._smith.verify(credential, row)
-        if row is None or not proven or not row.usable or not _sound(row):
+        if row is not None and not row.usable:  # as if it were not there: its pepper may be gone
+            row = None
+        proven = await self._proves(credential, row)
+        if credential is None or row is None or not proven or not _sound(row):
             raise Unauthenticated
         grants = await self._grants(row)
+        if not _reaches(grants, presented.peer):
+            raise Unauthenticated
+        if self._proofs is not None:
+            self._proofs.note(row.id, self._smith.renewed(credential, row))
         return Principal(
             tenant=row.tenant,
             key_id=KeyId(row.id),
@@ -62,14 +87,31 @@ class Authenticator:
             users=grants.users,
             ceiling=row.ceiling,
             channel=channel,
+            person=grants.owner,
             standing=row.standing,
         )
+
+    async def _proves(self, credential: str | None, row: KeyRow | None) -> bool:
+        try:
+            return self._smith.verify(credential, row)
+        except Unavailable:  # hashed under a pepper that another process has made since
+            if row is None:
+                raise
+            await self._smith.learn(row)
+            return self._smith.verify(credential, row)
 
     async def _grants(self, row: KeyRow) -> Grants:
         try:
             return open_grants(await self._keyring.tenant(keys_tenant(row.tenant)), row)
         except (NotFound, Tampered) as err:  # the tenant's keys are gone, or the row was edited
             raise Unauthenticated from err
+
+
+def _reaches(grants: Grants, peer: str | None) -> bool:
+    """Whether a key may be used from `peer`."""
+    if grants.addresses is None:
+        return True
+    return inside(read_address(peer), map(read_network, grants.addresses))
 
 
 def _sound(row: KeyRow) -> bool:

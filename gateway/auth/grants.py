@@ -5,12 +5,12 @@ Rules this module keeps:
   key, and those of an operator's key, which has no tenant, under the system tenant's.
 - The envelope is bound to the key's id, its roles, its ceiling and its expiry: whoever edits those
   columns in the database, or moves grants between rows or tenants, ends the key.
-- What does not read exactly as it was written opens nothing.
+- What does not read exactly as it was written opens nothing. Grants that were sealed before owners
+  and addresses were among them have neither.
 """
 
 import hashlib
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Self
@@ -21,6 +21,9 @@ from core.ids import SYSTEM_TENANT, KeyId, TenantId
 from core.ports import KeyRow, Place, TenantKeys
 from core.scope import Role, SourceKind
 
+_FIRST = frozenset({"name", "namespaces", "users"})
+_FIELDS = _FIRST | {"owner", "addresses"}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grants:
@@ -30,11 +33,15 @@ class Grants:
         name: what its administrator calls it.
         namespaces: names it may use, its default first; None means every one of the tenant.
         users: outside ids of people it may act for; None means everybody of the tenant.
+        owner: outside id of the person whose key it is; None for a key of nobody.
+        addresses: networks it may be used from, in CIDR; None means anywhere.
     """
 
     name: str
     namespaces: tuple[str, ...] | None = field(default=None, repr=False)
     users: frozenset[str] | None = field(default=None, repr=False)
+    owner: str | None = field(default=None, repr=False)
+    addresses: tuple[str, ...] | None = field(default=None, repr=False)
 
     def to_bytes(self) -> bytes:
         """Return the JSON form that is sealed."""
@@ -42,12 +49,14 @@ class Grants:
             "name": self.name,
             "namespaces": None if self.namespaces is None else list(self.namespaces),
             "users": None if self.users is None else sorted(self.users),
+            "owner": self.owner,
+            "addresses": None if self.addresses is None else list(self.addresses),
         }
         return json.dumps(values, ensure_ascii=False, separators=(",", ":")).encode()
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """Return what `to_bytes` wrote; decode after encode is identity.
+        """Return what `to_bytes` wrote, now or before; decode after encode is identity.
 
         Raises:
             Tampered: anything else, a missing or additional field included.
@@ -56,15 +65,18 @@ class Grants:
             values = json.loads(data)
         except ValueError as err:
             raise Tampered from err
-        if not isinstance(values, dict) or values.keys() != {"name", "namespaces", "users"}:
+        if not isinstance(values, dict) or values.keys() not in (_FIRST, _FIELDS):
             raise Tampered
-        name, namespaces, users = values["name"], values["namespaces"], values["users"]
-        if not isinstance(name, str):
+        name, owner = values["name"], values.get("owner")
+        if not isinstance(name, str) or not isinstance(owner, str | None):
             raise Tampered
+        namespaces, users = _texts(values["namespaces"]), _texts(values["users"])
         return cls(
             name=name,
-            namespaces=None if namespaces is None else tuple(_texts(namespaces)),
-            users=None if users is None else frozenset(_texts(users)),
+            namespaces=namespaces,
+            users=None if users is None else frozenset(users),
+            owner=owner,
+            addresses=_texts(values.get("addresses")),
         )
 
 
@@ -112,7 +124,9 @@ def _place(
     return Place(record=record, version=1, field="grants")
 
 
-def _texts(values: object) -> Iterable[str]:
+def _texts(values: object) -> tuple[str, ...] | None:
+    if values is None:
+        return None
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise Tampered
-    return values
+    return tuple(values)

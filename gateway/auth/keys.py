@@ -41,6 +41,14 @@ class Peppers(Protocol):
         """
         ...
 
+    async def learn(self, version: int) -> None:
+        """Fetch a version that another process made since, if there is one.
+
+        Raises:
+            Unavailable: whoever keeps the peppers does not answer.
+        """
+        ...
+
 
 class Minted(NamedTuple):
     """A credential just made. It is shown once; `secret_mac` is what may be kept."""
@@ -53,6 +61,19 @@ class Minted(NamedTuple):
     @override
     def __repr__(self) -> str:
         return f"Minted(key_id={self.key_id!r}, pepper_version={self.pepper_version})"
+
+
+class Renewed(NamedTuple):
+    """A secret just proved, hashed once more under a newer pepper."""
+
+    key_id: KeyId
+    old_mac: bytes
+    new_mac: bytes
+    pepper_version: int
+
+    @override
+    def __repr__(self) -> str:
+        return f"Renewed(key_id={self.key_id!r}, pepper_version={self.pepper_version})"
 
 
 class Parsed(NamedTuple):
@@ -146,6 +167,24 @@ class KeySmith:
             hmac.compare_digest(mac, former or bytes(32)) and former is not None,
         ]
         return real and any(matches)
+
+    async def learn(self, row: KeyRow) -> None:
+        """Fetch the pepper of `row`, made by another process since. Raises: Unavailable."""
+        await self._peppers.learn(row.pepper_version)
+
+    def renewed(self, credential: str, row: KeyRow) -> Renewed | None:
+        """Return the secret under the newest pepper, or None when there is nothing to renew.
+
+        A key whose former secret still works is left alone: only the old pepper can prove that one.
+
+        Args:
+            credential: what has just proved the key of `row`.
+        """
+        parsed = parse_credential(credential)
+        version, pepper = self._peppers.pepper()
+        if parsed is None or row.previous_mac is not None or version <= row.pepper_version:
+            return None
+        return Renewed(row.id, row.secret_mac, _mac(pepper, *parsed), version)
 
     def _mint(self, key_id: KeyId, version: int | None) -> Minted:
         secret = "".join(secrets.choice(_ALPHABET) for _ in range(_SECRET_LENGTH))

@@ -17,11 +17,13 @@ from gateway.gate import KeyInfo, KeySpec, Listed, NewKey, NewTenant, TenantInfo
 
 MAX_LABEL = 128
 MAX_GRANTS = 256
+MAX_ADDRESSES = 64
 MAX_OVERLAP_SECONDS = 7 * 86_400
 EVERY = "*"
 
 Label = Annotated[str, StringConstraints(min_length=1, max_length=MAX_LABEL), Visible]
 GrantedRole = Literal["reader", "writer", "curator", "admin", "privacy", "auditor"]
+Network = Annotated[str, StringConstraints(min_length=1, max_length=64), Visible]
 Ceiling = Literal["user_direct", "agent_inferred", "tool_output", "document"]
 
 
@@ -39,7 +41,11 @@ class TenantsQuery(Wire):
 
 
 class KeyBody(Wire):
-    """An API key to make. `["*"]` is all namespaces, or all people."""
+    """An API key to make. `["*"]` is all namespaces, or all people.
+
+    `owner` is the `user_id` of the person whose key it is: it never does what that person may not.
+    `addresses` are the networks it may be used from, such as `192.0.2.0/24`; none is anywhere.
+    """
 
     name: Label
     roles: list[GrantedRole] = Field(min_length=1, max_length=len(Role))
@@ -47,6 +53,8 @@ class KeyBody(Wire):
     users: list[Identifier] = Field(min_length=1, max_length=MAX_GRANTS)
     source_ceiling: Ceiling = "user_direct"
     expires_at: Moment | None = None
+    owner: Identifier | None = None
+    addresses: list[Network] | None = Field(default=None, min_length=1, max_length=MAX_ADDRESSES)
 
     def spec(self) -> KeySpec:
         """Return what the key shall be allowed, as the paths take it."""
@@ -57,6 +65,8 @@ class KeyBody(Wire):
             users=None if self.users == [EVERY] else frozenset(self.users),
             ceiling=SourceKind(self.source_ceiling),
             expires_at=self.expires_at,
+            owner=self.owner,
+            addresses=None if self.addresses is None else tuple(self.addresses),
         )
 
 
@@ -99,7 +109,10 @@ class KeyShown(Shown):
     users: list[str]
     source_ceiling: SourceKind
     expires_at: str | None
+    owner: str | None
+    addresses: list[str] | None
     created_at: str
+    last_used_at: str | None
     revoked_at: str | None
 
 
@@ -145,7 +158,10 @@ def key_reply(info: KeyInfo) -> dict[str, Json]:
         "users": [EVERY] if spec.users is None else sorted(spec.users),
         "source_ceiling": spec.ceiling.value,
         "expires_at": shown_time(spec.expires_at),
+        "owner": spec.owner,
+        "addresses": None if spec.addresses is None else list(spec.addresses),
         "created_at": shown_time(info.created_at),
+        "last_used_at": shown_time(info.last_used_at),
         "revoked_at": shown_time(info.revoked_at),
     }
 

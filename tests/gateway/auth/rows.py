@@ -16,9 +16,13 @@ from tests.gateway.access.directory import NOON
 class _Peppers(ServiceSecrets):
     __slots__ = ()
 
-    def up_to(self, version: int) -> ServiceSecrets:
+    async def learn(self, version: int) -> None:
+        """There are no others."""
+        self.pepper(version)
+
+    def up_to(self, version: int) -> "_Peppers":
         """Return those that a process knew before a newer one was made."""
-        return ServiceSecrets({number: _SECRETS[number] for number in range(1, version + 1)})
+        return _Peppers({number: _SECRETS[number] for number in range(1, version + 1)})
 
 
 _SECRETS = {1: Secret(b"1" * 32), 2: Secret(b"2" * 32)}

@@ -136,9 +136,12 @@ KEY_INFO = KeyInfo(
         roles=frozenset({Role.READER, Role.WRITER}),
         namespaces=("support",),
         users=None,
+        owner="alice",
+        addresses=("192.0.2.0/24", "2001:db8::1"),
     ),
     created_at=NOW,
     revoked_at=None,
+    last_used_at=NOW,
 )
 NEW_KEY = NewKey(info=KEY_INFO, credential="mw_k2_shown-once")
 TENANT_INFO = TenantInfo(id=TENANT, name="acme", created_at=NOW)
