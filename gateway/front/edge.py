@@ -19,10 +19,11 @@ from dataclasses import dataclass, field
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from core.errors import GatewayError, Invalid, NotFound, Unauthenticated, Unavailable
+from core.errors import GatewayError, Invalid, NotFound, Unavailable
 from core.ids import new_uuid
 from core.model import Json
 from gateway.front.body import ClientGone, HangUp
+from gateway.front.challenge import NOWHERE, Entrance, challenge
 from gateway.front.errors import PROBLEM_MEDIA_TYPE, problem, problem_headers, row_of
 from gateway.front.metrics import Metrics
 from gateway.front.security import SECURITY_HEADERS, Doors
@@ -30,6 +31,7 @@ from gateway.front.security import SECURITY_HEADERS, Doors
 PASSAGE = "memwarden.passage"
 """Key of the `Passage` in an ASGI scope."""
 UNMATCHED = "unmatched"
+_CREDENTIALS = frozenset({b"authorization", b"x-api-key"})
 
 _log = logging.getLogger("memwarden.front")
 
@@ -42,7 +44,8 @@ class Passage:
         request_id: ours, also in the reply's `X-Request-Id`.
         started: monotonic seconds.
         route: the template it matched; the router's side fills it in.
-        challenge: what a caller without a credential is told to bring.
+        entrance: what a challenge names; the router's side fills it in.
+        presented: it carried something that may be a credential.
         status: of the reply, 0 until there is one.
         broken: the client can be told nothing more.
     """
@@ -50,7 +53,8 @@ class Passage:
     request_id: str = field(default_factory=lambda: str(new_uuid()))
     started: float = field(default_factory=time.monotonic)
     route: str = UNMATCHED
-    challenge: str = "Bearer"
+    entrance: Entrance = NOWHERE
+    presented: bool = False
     status: int = 0
     broken: bool = False
 
@@ -90,7 +94,9 @@ class Edge:
             await send({"type": "websocket.close", "code": 1008})
 
     async def _pass(self, scope: Scope, receive: Receive, send: Send) -> None:
-        passage = Passage()
+        passage = Passage(
+            presented=not _CREDENTIALS.isdisjoint(name for name, _ in scope["headers"])
+        )
         scope[PASSAGE] = passage
 
         async def seal(message: Message) -> None:
@@ -148,8 +154,9 @@ async def _refuse(
     if passage.status:  # a reply has begun; it ends unfinished, and the server hangs up
         return
     headers = problem_headers(error)
-    if isinstance(error, Unauthenticated):
-        headers["WWW-Authenticate"] = passage.challenge
+    told = challenge(error, passage.entrance, presented=passage.presented)
+    if told is not None:
+        headers["WWW-Authenticate"] = told
     if close:
         headers["Connection"] = "close"
     await send_json(

@@ -47,19 +47,24 @@ class Row:
         status: HTTP status.
         title: short and the same for every occurrence.
         jsonrpc_code: JSON-RPC's own code where it has one, else `-32000 - (status - 350)`: inside
-            the range left to servers and clear of the codes that MCP has taken.
+            the range left to servers and clear of the codes that MCP has taken. Where several
+            classes share one, the first says its sentence.
+        code: on the wire, where the status speaks another word than the class.
     """
 
     status: int
     title: str
     jsonrpc_code: int
+    code: str | None = None
 
 
 ROWS: Mapping[type[GatewayError], Row] = {
     Unauthenticated: Row(status=401, title="Not authenticated", jsonrpc_code=-32051),
     Denied: Row(status=403, title="Forbidden", jsonrpc_code=-32053),
     ScopeMissing: Row(status=403, title="Forbidden", jsonrpc_code=-32053),
-    StepUpNeeded: Row(status=401, title="Not authenticated", jsonrpc_code=-32051),
+    StepUpNeeded: Row(
+        status=401, title="Not authenticated", jsonrpc_code=-32051, code=Unauthenticated.code
+    ),
     NotFound: Row(status=404, title="Not found", jsonrpc_code=-32054),
     Conflict: Row(status=409, title="Conflict", jsonrpc_code=-32059),
     PreconditionFailed: Row(status=412, title="Precondition failed", jsonrpc_code=-32062),
@@ -87,7 +92,7 @@ def problem(error: GatewayError, request_id: str) -> dict[str, Json]:
         request_id: ours, as in the reply's `X-Request-Id`.
     """
     row = row_of(error)
-    body = _members(row.status, error.code, row.title, error.detail, request_id)
+    body = _members(row.status, row.code or error.code, row.title, error.detail, request_id)
     match error:
         case Invalid() if error.faults:
             body["errors"] = [

@@ -27,6 +27,7 @@ from typing_extensions import override
 
 from core.errors import GatewayError, NotFound, Throttled, Unauthenticated, Unavailable
 from core.scope import Action, Call, Principal
+from gateway.access.scopes import scopes_of
 from gateway.auth.authenticator import Authenticator, Channel
 from gateway.auth.failures import Failures
 from gateway.front import routes_admin, routes_audit, routes_memories, routes_recall
@@ -45,7 +46,7 @@ from gateway.front.operation import (
     content_length,
     understand,
 )
-from gateway.front.routes_discovery import challenge, discovery
+from gateway.front.routes_discovery import Discovery
 from gateway.front.routes_health import Probe, Readiness, probes
 from gateway.front.security import Doors, presented, values
 from gateway.gate import Gate
@@ -92,6 +93,7 @@ class Desk:
         telemetry: opens the span of a request.
         limits: on time and on requests at once.
         public_url: how clients reach the gateway, when that is not what they put in `Host`.
+        discovery: what a caller is told to bring.
     """
 
     def __init__(
@@ -103,6 +105,7 @@ class Desk:
         telemetry: Telemetry,
         limits: Limits,
         public_url: str | None,
+        discovery: Discovery,
     ) -> None:
         self._gate = gate
         self._authenticator = authenticator
@@ -110,11 +113,14 @@ class Desk:
         self._telemetry = telemetry
         self._limits = limits
         self._public_url = public_url
+        self._discovery = discovery
         self._slots = Slots(limits.requests_per_tenant)
 
     async def serve(self, operation: Operation, request: Request) -> Response:
         """Answer one request of an operation. Raises: GatewayError, HangUp, ClientGone."""
-        passage_of(request.scope).route = operation.path
+        passage = passage_of(request.scope)
+        passage.route = operation.path
+        passage.entrance = self._discovery.at_api(request.scope, scopes_of(operation.action))
         async with self._call(request.scope, "http", operation.action) as call:
             ask = await self._ask(operation, request, call)
             return _response(operation, await operation.handler(ask))
@@ -126,7 +132,7 @@ class Desk:
         """
         passage = passage_of(scope)
         passage.route = MCP_PATH
-        passage.challenge = challenge(scope, self._public_url)
+        passage.entrance = self._discovery.at_mcp(scope)
         async with self._call(scope, "mcp", None) as call:
             raw = await read_body(
                 receive,
@@ -193,6 +199,7 @@ def create_app(  # noqa: PLR0913 - the composition root names each part once
     doors: Doors | None = None,
     limits: Limits | None = None,
     public_url: str | None = None,
+    issuers: Sequence[str] = (),
     mcp: ASGIApp | None = None,
     lifespan: Lifespan | None = None,
 ) -> FastAPI:
@@ -208,9 +215,11 @@ def create_app(  # noqa: PLR0913 - the composition root names each part once
         doors: names and pages let in; by default loopback and the host of `public_url`.
         limits: on time and on requests at once.
         public_url: how clients reach the gateway.
+        issuers: identifiers of the authorization servers whose tokens are taken.
         mcp: ASGI application; gets authenticated requests with their call under `CALL`.
         lifespan: surrounds the application's life.
     """
+    discovery = Discovery(public_url=public_url, issuers=issuers)
     desk = Desk(
         gate,
         authenticator=authenticator,
@@ -218,6 +227,7 @@ def create_app(  # noqa: PLR0913 - the composition root names each part once
         telemetry=telemetry,
         limits=limits or Limits(),
         public_url=public_url,
+        discovery=discovery,
     )
     metrics = Metrics(telemetry.registry)
     app = Front(
@@ -234,7 +244,7 @@ def create_app(  # noqa: PLR0913 - the composition root names each part once
             Middleware(Edge, doors=doors or Doors.of(public_url), metrics=metrics),
         ],
     )
-    app.probes = (*probes(readiness, metrics), *discovery(public_url))
+    app.probes = (*probes(readiness, metrics), *discovery.probes())
     for path, methods in _by_path(OPERATIONS).items():
         app.add_route(path, _endpoint(desk, methods), [*methods, "OPTIONS"])
     for probe in app.probes:

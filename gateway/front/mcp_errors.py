@@ -30,7 +30,9 @@ from core.errors import GatewayError
 from core.model import Json
 from gateway.front.errors import ROWS, row_of
 
-SENTENCES: Mapping[int, str] = {row.jsonrpc_code: kind.sentence for kind, row in ROWS.items()} | {
+SENTENCES: Mapping[int, str] = {
+    row.jsonrpc_code: kind.sentence for kind, row in reversed(list(ROWS.items()))
+} | {
     PARSE_ERROR: "The body is not JSON.",
     INVALID_REQUEST: "The body must be one JSON-RPC request or notification.",
     METHOD_NOT_FOUND: "There is no such method.",

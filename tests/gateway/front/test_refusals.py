@@ -67,7 +67,8 @@ async def test_no_route_answers_a_stranger(house, operation, headers):
         )
     shown = check_problem(reply, "unauthenticated")
     assert reply.status_code == 401
-    assert reply.headers["www-authenticate"] == "Bearer"
+    told = 'Bearer error="invalid_token"' if headers else "Bearer"
+    assert reply.headers["www-authenticate"] == told
     assert CANARY not in json.dumps(shown)
     assert house.paths.calls == []
     assert house.refusals.recorded == []
@@ -155,6 +156,13 @@ async def test_two_thousand_malformed_requests_are_refused_without_echo_or_trace
     assert "Traceback" not in logged
 
 
+CHALLENGES = {
+    errors.Unauthenticated: 'Bearer error="invalid_token"',
+    errors.ScopeMissing: 'Bearer error="insufficient_scope", scope="memory:read memory:write"',
+    errors.StepUpNeeded: 'Bearer error="insufficient_user_authentication", max_age="300"',
+}
+
+
 def one_of_each():
     """Yield an error of each class, with everything it can carry."""
     special = {
@@ -168,6 +176,7 @@ def one_of_each():
         errors.Throttled: errors.Throttled(retry_after_seconds=7),
         errors.Unavailable: errors.Unavailable(retry_after_seconds=3),
         errors.Denied: errors.Denied(rule=CANARY),
+        errors.ScopeMissing: errors.ScopeMissing(frozenset({"memory:write", "memory:read"})),
     }
     for kind in ROWS:
         yield special.get(kind) or kind()
@@ -178,8 +187,9 @@ async def test_an_error_of_a_path_is_its_problem(client, paths, house, error):
     error.__cause__ = ValueError(CANARY)
     paths.answers["write.write"] = error
     reply = await client.post("/v1/memories", json={"content": CANARY})
-    shown = check_problem(reply, error.code)
+    shown = check_problem(reply, row_of(error).code or error.code)
     assert reply.status_code == row_of(error).status
+    assert reply.headers.get("www-authenticate") == CHALLENGES.get(type(error))
     assert CANARY not in reply.text + str(reply.headers)
     assert shown["detail"] == error.detail
     assert house.refusals.recorded == []  # the path has recorded it
@@ -194,6 +204,8 @@ async def test_an_error_of_a_path_is_its_problem(client, paths, house, error):
             assert shown["id"] == "k2"
         case errors.Throttled():
             assert reply.headers["retry-after"] == "7"
+        case errors.Outdated():
+            assert reply.headers["retry-after"] == "1"
         case errors.Unavailable():
             assert reply.headers["retry-after"] == "3"
         case _:
