@@ -112,6 +112,10 @@ class Owner:
     is_space: bool = False
     person: UserId | None = None
 
+    def __post_init__(self) -> None:
+        if self.person is not None and not self.is_space:
+            raise ValueError("only what is kept in a space is about somebody beside its owner")
+
     @classmethod
     def of(cls, scope: Scope) -> Self:
         """Return the owner of what `scope` keeps outside `members` spaces: its user."""

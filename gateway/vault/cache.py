@@ -51,8 +51,9 @@ class KeyCache(Generic[K, V]):
         return await asyncio.shield(task)
 
     def drop(self, key: K) -> None:
-        """Forget one entry, so that the next one asked for is fresh."""
+        """Forget one entry; what is being loaded is not kept either."""
         self._entries.pop(key, None)
+        self._loads.pop(key, None)
 
     def clear(self) -> None:
         """Forget everything."""
@@ -63,11 +64,12 @@ class KeyCache(Generic[K, V]):
         began = self._monotonic()
         try:
             value = await load()
-            if value is not None:
+            if value is not None and self._loads.get(key) is asyncio.current_task():
                 self._keep(key, value, began)
             return value
         finally:
-            del self._loads[key]
+            if self._loads.get(key) is asyncio.current_task():  # else it was dropped meanwhile
+                del self._loads[key]
 
     def _keep(self, key: K, value: V, since: float) -> None:
         entry = (since + self._ttl, value)

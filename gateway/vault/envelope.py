@@ -8,8 +8,8 @@ Rules this module keeps:
   secret by HKDF-SHA-256 under two labels; both depend on the nonce and on everything bound.
 - The commitment is compared in constant time before anything is decrypted: GCM-SIV alone lets one
   ciphertext open under two keys.
-- Bound, and so authenticated: tenant, owner's kind and id, namespace, record, version, field, and
-  the header itself. Length-prefixed, never joined by a separator.
+- Bound, and so authenticated: tenant, owner's kind and id (in a space, the person too), namespace,
+  record, version, field, and the header itself. Length-prefixed, never joined by a separator.
 - A length tells a bucket only: plaintext is padded before it is sealed.
 - Every fault raises `Tampered`, alike; an unknown suite or schema is a fault, never a fallback.
 """
@@ -131,9 +131,14 @@ class RecordSeal:
         return unpad(self._seal.open(_binding(self._identity, place), envelope))
 
 
-def identity(tenant: UUID, kind: OwnerKind, owner: UUID) -> bytes:
-    """Return the injective encoding of an owner."""
-    return encode(tenant.bytes, kind.value, owner.bytes)
+def identity(tenant: UUID, kind: OwnerKind, owner: UUID, person: UUID | None = None) -> bytes:
+    """Return the injective encoding of an owner.
+
+    Args:
+        person: whom it is about, in a space whose members are people.
+    """
+    about = () if person is None else (person.bytes,)
+    return encode(tenant.bytes, kind.value, owner.bytes, *about)
 
 
 def versions_of(envelope: bytes) -> Versions:

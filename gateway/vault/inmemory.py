@@ -12,7 +12,14 @@ from core.model import Owner
 from gateway.vault.epochs import EpochKeys
 from gateway.vault.kek import StaticKek
 from gateway.vault.keyring import KeyringService
-from gateway.vault.rows import OwnerKeyRow, OwnerVersion, ServiceKeyRow, TenantKeyRow
+from gateway.vault.rows import (
+    KEPT,
+    KeyState,
+    OwnerKeyRow,
+    OwnerVersion,
+    ServiceKeyRow,
+    TenantKeyRow,
+)
 from gateway.vault.secret import SECRET_BYTES
 
 
@@ -47,6 +54,21 @@ class MemoryKeyStore:
             return False
         rows[row.version] = row
         return True
+
+    async def destroy_owner(self, owner: Owner) -> int:
+        """Destroy every version that is not held; returns how many."""
+        rows = self._owners.get(owner, {})
+        gone = [row for row in rows.values() if row.state not in KEPT]
+        for row in gone:
+            rows[row.version] = OwnerKeyRow(
+                version=row.version,
+                wrapped=b"",
+                tenant_version=row.tenant_version,
+                epoch=row.epoch,
+                op_count=row.op_count,
+                state=KeyState.DESTROYED,
+            )
+        return len(gone)
 
     async def count_seals(self, counts: Mapping[OwnerVersion, int]) -> None:
         """Add to `op_count` of each."""

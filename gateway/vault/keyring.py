@@ -5,6 +5,8 @@ Rules this module keeps:
   cached keys serve until then; after that the answer is Unavailable.
 - A key that does not unwrap is Unavailable, not Tampered: nothing of a person's is judged by it.
 - Every wrap is bound to whose key it is, and to its version.
+- What is kept about a person in a space whose members are people has a DEK of its own, random, of
+  (space, person), and the look-up secret of the space.
 - Making a key is safe under races between processes: add if there is none, then read what is there.
 - Service secrets are random and independent: a new root KEK voids none of them.
 """
@@ -138,6 +140,17 @@ class KeyringService:
             keys = await self._owners.get(owner, partial(self._make_owner, owner))
         return keys
 
+    async def destroy_owner(self, owner: Owner) -> int:
+        """Destroy every version of an owner's keys that is not held; returns how many.
+
+        Forgotten here at once; other processes forget them within `cache_seconds`.
+
+        Raises: Unavailable.
+        """
+        destroyed = await self._store.destroy_owner(owner)
+        self._owners.drop(owner)
+        return destroyed
+
     async def pepper(self, version: int | None = None) -> tuple[int, bytes]:
         """Return a pepper of API keys and its version; None for the newest, made on first use.
 
@@ -157,6 +170,27 @@ class KeyringService:
             Unavailable: the key store or the root KEK does not answer.
         """
         return await self._service(PEPPER)
+
+    async def rotate_pepper(self) -> int:
+        """Make a new pepper of API keys; returns its version.
+
+        Keys go on proving under the older ones. Processes that run hear of it within some minutes,
+        or when they meet a key that is hashed under it.
+
+        Raises:
+            Conflict: another process rotated at this very moment.
+            Unavailable: the key store or the root KEK does not answer.
+        """
+        await self.peppers()  # so that there is a first one
+        self._services.drop(PEPPER)
+        version = max((await self.peppers()).versions) + 1
+        context = _service_context(PEPPER, version)
+        wrapped = await self._kek.wrap(secrets.token_bytes(SECRET_BYTES), context)
+        row = ServiceKeyRow(version=version, wrapped=wrapped, kek_id=self._kek.id)
+        if not await self._store.add_service_key(PEPPER, row):
+            raise Conflict("Another process rotated the pepper just now.")
+        self._services.drop(PEPPER)
+        return version
 
     async def service_secret(self, name: ServiceKey | str) -> Secret:
         """Return a service secret, made on first use; its `mac` serves the audit writer.
@@ -229,13 +263,15 @@ class KeyringService:
 
     async def _make_owner(self, owner: Owner) -> UnwrappedOwnerKeys | None:
         tenant = await self.tenant(owner.tenant)
+        if owner.person is not None:  # its look-ups are the space's
+            await self.ensure_owner(_without_person(owner))
         rows = await self._store.owner_keys(owner)
         if all(row.state is KeyState.DESTROYED for row in rows):
             # A person who comes back gets the next version and shares nothing with the one before.
             version = max((row.version for row in rows), default=0) + 1
             context = _owner_context(owner, version)
             epoch = self._epochs.current()
-            wrapped = tenant.wrap(secrets.token_bytes(OWNER_SECRET_BYTES), context)
+            wrapped = tenant.wrap(secrets.token_bytes(_secret_bytes(owner)), context)
             row = OwnerKeyRow(
                 version=version,
                 wrapped=self._epochs.wrap(epoch, wrapped, context),
@@ -260,24 +296,34 @@ class KeyringService:
             raise Unavailable("The tenant of these keys has none.") from err
         keys: dict[int, OwnerVersionKey] = {}
         lookup_secret: Secret | None = None
+        if owner.person is not None:
+            space = await self.owner(_without_person(owner))
+            if space is None:
+                return None
+            lookup_secret = space.lookup_secret
         for row in living:
             context = _owner_context(owner, row.version)
             try:
                 once = self._epochs.unwrap(row.epoch, row.wrapped, context)
-                both = tenant.unwrap(row.tenant_version, once, context)
+                unwrapped = tenant.unwrap(row.tenant_version, once, context)
             except Tampered as err:
                 raise _does_not_unwrap("owner") from err
+            if not owner.is_space or owner.person is None:
+                lookup_secret = Secret(unwrapped[-SECRET_BYTES:])  # the newest; rotations carry it
+            if owner.is_space and owner.person is None:
+                continue  # it seals nothing
             versions = Versions(
                 root=tenant.root_of(row.tenant_version),
                 tenant=row.tenant_version,
                 owner=row.version,
             )
-            keys[row.version] = OwnerVersionKey(dek=Secret(both[:SECRET_BYTES]), versions=versions)
-            lookup_secret = Secret(both[SECRET_BYTES:])  # the newest; a rotation carries it on
+            dek = Secret(unwrapped[:SECRET_BYTES])
+            keys[row.version] = OwnerVersionKey(dek=dek, versions=versions)
         newest = living[-1]
-        current = newest.version if newest.state.seals else None
+        current = newest.version if newest.state.seals and keys else None
+        count = None if current is None else self._count(owner, newest)
         assert lookup_secret is not None  # noqa: S101 - `living` is not empty
-        return UnwrappedOwnerKeys(owner, keys, lookup_secret, current, self._count(owner, newest))
+        return UnwrappedOwnerKeys(owner, keys, lookup_secret, current, count)
 
     def _count(self, owner: Owner, row: OwnerKeyRow) -> SealCount:
         key = (owner, row.version)
@@ -328,7 +374,17 @@ def _tenant_context(tenant: TenantId, version: int) -> bytes:
 
 def _owner_context(owner: Owner, version: int) -> bytes:
     kind = b"space" if owner.is_space else b"user"
-    return encode(b"owner", owner.tenant.bytes, kind, owner.id.bytes, version.to_bytes(8))
+    about = () if owner.person is None else (owner.person.bytes,)
+    return encode(b"owner", owner.tenant.bytes, kind, owner.id.bytes, *about, version.to_bytes(8))
+
+
+def _without_person(owner: Owner) -> Owner:
+    return Owner(tenant=owner.tenant, id=owner.id, is_space=owner.is_space)
+
+
+def _secret_bytes(owner: Owner) -> int:
+    """Return how much is random of an owner: a space has no DEK, a person in it no look-ups."""
+    return SECRET_BYTES if owner.is_space else OWNER_SECRET_BYTES
 
 
 def _service_context(name: str, version: int) -> bytes:

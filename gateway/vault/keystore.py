@@ -15,6 +15,7 @@ from dataclasses import asdict
 from hashlib import sha256
 from pathlib import Path
 from typing import Self
+from uuid import UUID
 
 import psycopg
 from psycopg import AsyncConnection
@@ -24,6 +25,7 @@ from psycopg_pool import AsyncConnectionPool, PoolTimeout
 from core.errors import Unavailable
 from core.ids import TenantId
 from core.model import Owner
+from core.ports.keys import NIL
 from gateway.vault.labels import PEPPER
 from gateway.vault.rows import KeyState, OwnerKeyRow, OwnerVersion, ServiceKeyRow, TenantKeyRow
 
@@ -122,10 +124,15 @@ class PostgresKeyStore:
         """Keep a version; False when it or a current one is there."""
         return await self._add("add_owner_key", {**_named(owner), **asdict(row)})
 
+    async def destroy_owner(self, owner: Owner) -> int:
+        """Destroy every version that is not held; returns how many."""
+        async with self._connection() as connection:
+            return (await connection.execute(_SQL["destroy_owner"], _named(owner))).rowcount
+
     async def count_seals(self, counts: Mapping[OwnerVersion, int]) -> None:
         """Add to `op_count` of each, all or none."""
         # In one order everywhere, so that two processes cannot wait for each other.
-        ordered = sorted(counts.items(), key=lambda item: (item[0][0].id, item[0][1]))
+        ordered = sorted(counts.items(), key=lambda item: _order(*item[0]))
         rows = [
             {**_named(owner), "version": version, "count": count}
             for (owner, version), count in ordered
@@ -161,8 +168,17 @@ class PostgresKeyStore:
             raise Unavailable("The key store does not answer.") from err
 
 
+def _order(owner: Owner, version: int) -> tuple[UUID, UUID, int]:
+    return owner.id, owner.person or NIL, version
+
+
 def _named(owner: Owner) -> dict[str, object]:
-    return {"tenant": owner.tenant, "owner": owner.id, "is_space": owner.is_space}
+    return {
+        "tenant": owner.tenant,
+        "owner": owner.id,
+        "is_space": owner.is_space,
+        "person": owner.person or NIL,
+    }
 
 
 async def migrate(conninfo: str) -> int:

@@ -4,6 +4,9 @@ Rules this module keeps:
 - The newest version seals; every version that is not destroyed opens.
 - An owner's secrets are two: the DEK, new with each version, and the look-up secret, kept as long
   as the owner lives so that look-up values outlast a rotation, and destroyed with it.
+- A space whose members are people has a look-up secret and no DEK: it looks up, and seals and opens
+  nothing. What it keeps about one person is sealed under a DEK of (space, person), which goes with
+  that person and leaves the others' memories.
 - No key seals more than 2^32 times.
 """
 
@@ -82,7 +85,7 @@ class UnwrappedOwnerKeys:
         keys: every version that opens, by number.
         lookup_secret: parent of everything but envelopes.
         current: the version that seals; None when none does.
-        count: of the current version.
+        count: of the current version; None when none seals.
     """
 
     __slots__ = ("_blinder", "_count", "_current", "_lookup", "_rotations", "_seals", "owner")
@@ -93,11 +96,11 @@ class UnwrappedOwnerKeys:
         keys: Mapping[int, OwnerVersionKey],
         lookup_secret: Secret,
         current: int | None,
-        count: SealCount,
+        count: SealCount | None,
     ) -> None:
         self.owner = owner
         kind = OwnerKind.SPACE if owner.is_space else OwnerKind.USER
-        whose = identity(owner.tenant, kind, owner.id)
+        whose = identity(owner.tenant, kind, owner.id, owner.person)
         self._seals = {
             version: RecordSeal(key.dek, _RECORD, whose, key.versions)
             for version, key in keys.items()
@@ -108,10 +111,20 @@ class UnwrappedOwnerKeys:
         self._blinder = Blinder(lookup_secret)
         self._rotations: dict[int, Rotation] = {}
 
+    @property
+    def lookup_secret(self) -> Secret:
+        """Parent of the look-ups; the keyring alone asks, for the people of a space."""
+        return self._lookup
+
     def seal(self, place: Place, plaintext: bytes) -> bytes:
-        """Return an envelope bound to the owner and to `place`. Raises: Unavailable (worn out)."""
-        if self._current is None:
-            raise Unavailable("These keys open and no longer seal.")
+        """Return an envelope bound to the owner and to `place`.
+
+        Raises:
+            Unavailable: worn out, or there is no version that seals; a space without a person has
+                none.
+        """
+        if self._current is None or self._count is None:
+            raise Unavailable("These keys do not seal.")
         self._count.add()
         return self._seals[self._current].seal(place, plaintext)
 

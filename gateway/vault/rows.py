@@ -28,6 +28,10 @@ class KeyState(StrEnum):
         return self in {KeyState.ACTIVE, KeyState.HELD}
 
 
+KEPT = frozenset({KeyState.HELD, KeyState.DESTROYED})
+"""States that destroying leaves as they are: under a hold, or gone already."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TenantKeyRow:
     """One version of a tenant's keys.
@@ -48,7 +52,9 @@ class OwnerKeyRow:
     """One version of an owner's keys.
 
     Args:
-        wrapped: under the tenant KEK of `tenant_version`, then under the epoch key.
+        wrapped: under the tenant KEK of `tenant_version`, then under the epoch key; empty once
+            destroyed. It holds a person's DEK and look-up secret, a space's look-up secret alone,
+            or the DEK alone of one person in a space.
         op_count: seals so far, as far as they were written down.
     """
 
@@ -89,6 +95,13 @@ class KeyStore(Protocol):
 
     async def add_owner_key(self, owner: Owner, row: OwnerKeyRow) -> bool:
         """Keep a version; False, and nothing changes, when it or a current one is there."""
+        ...
+
+    async def destroy_owner(self, owner: Owner) -> int:
+        """Destroy every version of an owner's keys that is not held; returns how many.
+
+        No byte of them is left in the store; their numbers are never used again.
+        """
         ...
 
     async def count_seals(self, counts: Mapping[OwnerVersion, int]) -> None:

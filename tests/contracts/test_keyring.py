@@ -4,10 +4,11 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator
 
+import numpy as np
 import pytest
 
 from core.errors import Conflict, NotFound, Tampered, Unavailable
-from core.ids import MemoryId, TenantId, new_uuid
+from core.ids import MemoryId, TenantId, UserId, new_uuid
 from core.model import Owner
 from core.ports import Keyring, Place
 from gateway.vault.epochs import EpochKeys
@@ -247,3 +248,82 @@ async def _next_pepper(store: KeyStore, version: int) -> bytes:
     assert await store.add_service_key("pepper", row)
     assert not await store.add_service_key("pepper", row)
     return pepper
+
+
+@pytest.fixture
+async def team(keyring):
+    """A space whose members are people, without a person, and with either of two."""
+    space = await new_owner(keyring, is_space=True)
+    alice, bob = (
+        Owner(tenant=space.tenant, id=space.id, is_space=True, person=UserId(new_uuid()))
+        for _ in range(2)
+    )
+    return space, alice, bob
+
+
+async def test_a_space_without_a_person_looks_up_and_seals_nothing(keyring, team):
+    space, alice, _ = team
+    sealed = (await keyring.ensure_owner(alice)).seal(place := somewhere(), b"text")
+    keys = await keyring.owner(space)
+    with pytest.raises(Unavailable):
+        keys.seal(place, b"text")
+    with pytest.raises(Tampered):
+        keys.open(place, sealed)
+    assert keys.terms(["tea"]) == keys.terms(["tea"])
+
+
+async def test_people_of_a_space_share_its_look_ups_and_no_key(keyring, another, team):
+    space, alice, bob = team
+    first, second = await keyring.ensure_owner(alice), await another.ensure_owner(bob)
+    alone = await another.owner(space)
+    for ask in (
+        lambda keys: keys.terms(["tea"]),
+        lambda keys: keys.digest("content", "tea"),
+        lambda keys: keys.blind("tag", "tea"),
+        lambda keys: keys.rotate(np.eye(8, dtype=np.float32)).tolist(),
+    ):
+        assert ask(first) == ask(second) == ask(alone)
+    place = somewhere()
+    with pytest.raises(Tampered):
+        second.open(place, first.seal(place, b"text"))
+
+
+@pytest.mark.requirement("E1")
+async def test_destroying_one_persons_key_of_a_space_leaves_the_others(keyring, another, team):
+    space, alice, bob = team
+    place = somewhere()
+    sealed = {
+        owner: (await keyring.ensure_owner(owner)).seal(place, b"text") for owner in (alice, bob)
+    }
+    assert await keyring.destroy_owner(alice) == 1
+    assert await keyring.destroy_owner(alice) == 0
+    for one in (keyring, another):
+        assert await one.owner(alice) is None
+        assert (await one.owner(bob)).open(place, sealed[bob]) == b"text"
+        assert await one.owner(space) is not None
+    again = await keyring.ensure_owner(alice)  # who comes back shares nothing with who was there
+    with pytest.raises(Tampered):
+        again.open(place, sealed[alice])
+
+
+async def test_a_destroyed_key_leaves_no_byte_and_a_held_one_stays(store, keyring, team):
+    _, alice, bob = team
+    await keyring.ensure_owner(alice)
+    await keyring.ensure_owner(bob)
+    await store.destroy_owner(alice)
+    (gone,) = await store.owner_keys(alice)
+    assert (gone.state, gone.wrapped, gone.version) == (KeyState.DESTROYED, b"", 1)
+    (kept,) = await store.owner_keys(bob)
+    assert kept.state is KeyState.ACTIVE
+    held = Owner(tenant=alice.tenant, id=new_uuid())
+    row = OwnerKeyRow(
+        version=1, wrapped=b"w", tenant_version=1, epoch=1, op_count=0, state=KeyState.HELD
+    )
+    assert await store.add_owner_key(held, row)
+    assert await store.destroy_owner(held) == 0
+    assert await store.owner_keys(held) == [row]
+
+
+def test_only_what_is_in_a_space_is_about_somebody_beside_its_owner():
+    with pytest.raises(ValueError, match="in a space"):
+        Owner(tenant=TenantId(new_uuid()), id=new_uuid(), person=UserId(new_uuid()))

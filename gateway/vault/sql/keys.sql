@@ -12,22 +12,30 @@ ON CONFLICT DO NOTHING
 -- owner_keys --
 SELECT version, coalesce(wrapped, ''), tenant_version, epoch_id, op_count, state
 FROM owner_keys
-WHERE tenant = %(tenant)s AND owner = %(owner)s AND is_space = %(is_space)s ORDER BY version
+WHERE tenant = %(tenant)s AND owner = %(owner)s AND is_space = %(is_space)s
+  AND person = %(person)s
+ORDER BY version
 
 -- add_owner_key --
 -- As add_tenant_key: the unique index on the current version decides a race.
 INSERT INTO owner_keys
-    (tenant, owner, is_space, version, wrapped, tenant_version, epoch_id, op_count, state)
+    (tenant, owner, is_space, person, version, wrapped, tenant_version, epoch_id, op_count, state)
 VALUES
-    (%(tenant)s, %(owner)s, %(is_space)s, %(version)s, %(wrapped)s, %(tenant_version)s, %(epoch)s,
-     %(op_count)s, %(state)s)
+    (%(tenant)s, %(owner)s, %(is_space)s, %(person)s, %(version)s, %(wrapped)s, %(tenant_version)s,
+     %(epoch)s, %(op_count)s, %(state)s)
 ON CONFLICT DO NOTHING
+
+-- destroy_owner --
+-- A held key stays: a hold wins over everything but its release.
+UPDATE owner_keys SET state = 'destroyed', wrapped = NULL
+WHERE tenant = %(tenant)s AND owner = %(owner)s AND is_space = %(is_space)s
+  AND person = %(person)s AND state IN ('active', 'decrypt_only')
 
 -- count_seals --
 -- Added, not set: several processes seal under one key.
 UPDATE owner_keys SET op_count = op_count + %(count)s
 WHERE tenant = %(tenant)s AND owner = %(owner)s AND is_space = %(is_space)s
-  AND version = %(version)s
+  AND person = %(person)s AND version = %(version)s
 
 -- peppers --
 -- A table of its own, because a pepper's version is part of every API key's row.

@@ -159,3 +159,16 @@ async def test_a_load_that_is_cancelled_is_forgotten(cache):
         await waits
     source.open.set()
     assert await cache.get("a", source) == "value"
+
+
+async def test_what_is_loading_while_its_key_is_dropped_is_not_kept(cache):
+    source = Source()
+    source.open.clear()
+    first = asyncio.create_task(cache.get("a", source))
+    await source.began.wait()
+    cache.drop("a")
+    source.open.set()
+    assert await first == "value"
+    assert len(cache) == 0
+    await cache.get("a", source)
+    assert source.asked == 2

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import Tampered
-from core.ids import MemoryId, TenantId, new_uuid
+from core.ids import MemoryId, TenantId, UserId, new_uuid
 from core.model import Owner
 from core.ports import OwnerKeys, Place, TenantKeys
 from gateway.vault.envelope import (
@@ -40,10 +40,11 @@ def seal_of(
     tenant: UUID = TENANT,
     kind: OwnerKind = OwnerKind.USER,
     owner: UUID = PERSON,
+    person: UUID | None = None,
     labels: tuple[Label, Label] = LABELS,
 ) -> RecordSeal:
     versions = Versions(root=b"root", tenant=6, owner=7)
-    return RecordSeal(Secret(secret), labels, identity(tenant, kind, owner), versions)
+    return RecordSeal(Secret(secret), labels, identity(tenant, kind, owner, person), versions)
 
 
 # --- known answers ------------------------------------------------------------------------------
@@ -126,12 +127,22 @@ def test_ciphertext_moved_to_another_place_does_not_open(place):
         seal_of(tenant=UUID(int=9)),
         seal_of(owner=UUID(int=9)),
         seal_of(kind=OwnerKind.SPACE),
+        seal_of(person=PERSON),
         seal_of(kind=OwnerKind.TENANT),
         seal_of(tenant=PERSON, owner=TENANT),
         seal_of(labels=(Label.TENANT_RECORD_KEY, Label.TENANT_RECORD_COMMITMENT)),
         seal_of(secret=bytes(32)),
     ],
-    ids=["tenant", "owner", "space", "tenant's own", "swapped ids", "labels", "key"],
+    ids=[
+        "tenant",
+        "owner",
+        "space",
+        "about somebody",
+        "tenant's own",
+        "swapped ids",
+        "labels",
+        "key",
+    ],
 )
 def test_ciphertext_moved_to_another_owner_does_not_open_even_under_one_key(moved):
     sealed = seal_of().seal(PLACE, b"text")
@@ -146,11 +157,14 @@ async def test_ciphertext_moved_between_any_two_rows_does_not_open():
     for _ in range(2):
         tenant = TenantId(new_uuid())
         seals.append(await keyring.create_tenant(tenant))
-        for is_space in (False, True):
-            owner = Owner(tenant=tenant, id=PERSON, is_space=is_space)
-            seals.append(await keyring.ensure_owner(owner))
+        owners = (
+            Owner(tenant=tenant, id=PERSON),
+            Owner(tenant=tenant, id=PERSON, is_space=True, person=UserId(PERSON)),
+            Owner(tenant=tenant, id=PERSON, is_space=True, person=UserId(RECORD)),
+        )
+        seals += [await keyring.ensure_owner(owner) for owner in owners]
     places = [PLACE, *ELSEWHERE.values()]
-    kept = {(s, p): seals[s].seal(places[p], b"text") for s in range(6) for p in range(6)}
+    kept = {(s, p): seals[s].seal(places[p], b"text") for s in range(8) for p in range(6)}
     for (s, p), sealed in kept.items():
         for at_s, at_p in kept:
             if (s, p) == (at_s, at_p):
