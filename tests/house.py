@@ -25,10 +25,11 @@ from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanE
 from typing_extensions import override
 
 import gateway.app
-from gateway.app import Connections, Gateway, open_gateway
+from gateway.app import Gateway, open_gateway
 from gateway.cli.up import OURS
 from gateway.embedded.engines import EmbeddedEngines
 from gateway.embedded.places import Places
+from gateway.parts import Connections
 from gateway.settings import load
 from tests.live.gateways import ALL_ROLES, Agent
 from tests.word_embedder import WordEmbedder

@@ -9,7 +9,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-from gateway.app import ANCHOR, PUBLIC_KEY, SEAL, open_seal_store
+from gateway.app import open_seal_store
 from gateway.audit.live import verify_live
 from gateway.audit.verify import Report, read_public_key
 from gateway.embedded.engines import EmbeddedEngines
@@ -17,6 +17,7 @@ from gateway.embedded.folder import DataFolder, FolderUnusable
 from gateway.embedded.keys import KeysFolder
 from gateway.embedded.places import Places
 from gateway.embedded.postgres import running_url
+from gateway.parts import ANCHOR, PUBLIC_KEY, SEAL
 from gateway.settings import personal_folders
 
 

@@ -71,6 +71,8 @@ async def _check_roles(connection: AsyncConnection) -> None:
 
 async def _apply(connection: AsyncConnection) -> list[str]:
     await connection.execute(_APPLIED)
+    # So that a gateway can tell a database that was not migrated, without being able to migrate.
+    await connection.execute("GRANT SELECT (name) ON schema_migrations TO memwarden_app")
     cursor = await connection.execute("SELECT name, checksum FROM schema_migrations")
     applied = {name: bytes(checksum) for name, checksum in await cursor.fetchall()}
     done: list[str] = []

@@ -825,6 +825,7 @@ GRANT DELETE ON TABLE public.recalls TO memwarden_purge;
 GRANT SELECT(tenant) ON TABLE public.recalls TO memwarden_purge;
 GRANT SELECT(id) ON TABLE public.recalls TO memwarden_purge;
 GRANT SELECT(expires_at) ON TABLE public.recalls TO memwarden_purge;
+GRANT SELECT(name) ON TABLE public.schema_migrations TO memwarden_app;
 GRANT SELECT,INSERT,DELETE ON TABLE public.space_members TO memwarden_app;
 GRANT UPDATE(role) ON TABLE public.space_members TO memwarden_app;
 GRANT SELECT,INSERT,DELETE ON TABLE public.spaces TO memwarden_app;

@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
-from gateway.app import PUBLIC_KEY, Connections, open_seal_store
+from gateway.app import open_seal_store
 from gateway.audit.live import verify_live
 from gateway.audit.verify import Report, Status, read_public_key
+from gateway.parts import PUBLIC_KEY, Connections
 from tests.house import House
 from tests.live.gateways import Agent
 
