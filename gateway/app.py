@@ -24,6 +24,7 @@ from core.adapters.postgres.seal import PostgresSealStore
 from core.adapters.qdrant.server import ServerIndex
 from core.adapters.redis.budget import RedisBudget
 from core.adapters.redis.cache import RedisQueryCache
+from core.adapters.redis.seen import RedisSeenProofs
 from core.errors import Conflict, Unavailable
 from core.extract import WholeText
 from core.ids import SYSTEM_TENANT
@@ -36,6 +37,8 @@ from gateway.auth.authenticator import Authenticator
 from gateway.auth.failures import FailureLog
 from gateway.auth.keys import KeySmith
 from gateway.auth.operator import ensure_operator
+from gateway.auth.tokens import TokenVerifier, trusted
+from gateway.clock import SystemClock
 from gateway.front.http import create_app
 from gateway.front.limits import Limits
 from gateway.front.mcp import McpFront
@@ -172,9 +175,11 @@ async def open_gateway(
         await stack.enter_async_context(_background(indexer, sealer, beside))
         await loaded
         readiness = _readiness(parts, cache, sealer)
+        public_url = settings.public_url or own_url
+        tokens = await _tokens(parts, settings, public_url, stack)
         http = create_app(
             gate,
-            authenticator=Authenticator(parts.directory, smith, parts.keyring),
+            authenticator=Authenticator(parts.directory, smith, parts.keyring, tokens=tokens),
             failures=failures,
             telemetry=telemetry,
             readiness=readiness,
@@ -184,7 +189,8 @@ async def open_gateway(
                 request_seconds=settings.request_seconds,
                 requests_per_tenant=settings.tenant_concurrency,
             ),
-            public_url=settings.public_url or own_url,
+            public_url=public_url,
+            issuers=[each.issuer for each in settings.issuers],
             mcp=mcp,
         )
         yield Gateway(
@@ -261,6 +267,23 @@ async def _operator(parts: Parts, smith: KeySmith) -> str:
         return await made
     except Conflict:  # another replica registered it between our look and our insert
         return keep("operator", bytes).decode()
+
+
+async def _tokens(
+    parts: Parts, settings: Settings, public_url: str, stack: contextlib.AsyncExitStack
+) -> TokenVerifier | None:
+    """Return what verifies access tokens; None where no issuer is trusted."""
+    if not settings.issuers:
+        return None
+    seen = RedisSeenProofs(parts.connections.redis_url)
+    stack.push_async_callback(seen.aclose)
+    return TokenVerifier(
+        trusted(settings.issuers, public_url),
+        directory=parts.directory,
+        keyring=parts.keyring,
+        clock=SystemClock(),
+        seen=seen,
+    )
 
 
 @contextlib.asynccontextmanager

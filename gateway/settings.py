@@ -21,6 +21,9 @@ from pydantic_settings import (
 )
 from typing_extensions import override
 
+from gateway.auth.issuers import Issuer
+from gateway.auth.issuers import faults as issuer_faults
+
 PREFIX = "MEMWARDEN_"
 BUNDLED_MODEL = ("multilingual-e5-small-q4", 384)
 """Name and dimension of the bundled embedder, known here so that the index can start before it is
@@ -144,6 +147,9 @@ class Settings(BaseSettings):
     operator_key_file: Path | None = Field(
         None, description="private file that holds it, instead of `OPERATOR_KEY`"
     )
+    issuers: tuple[Issuer, ...] = Field(
+        (), description="who may issue access tokens, and what their claims mean: docs/sso.md"
+    )
     url: str | None = Field(None, description="gateway that the shell commands talk to")
     key: SecretStr | None = Field(None, description="credential that the shell commands use")
     eval_dir: Path | None = Field(None, description="folder of the evaluation data (benchmarks)")
@@ -225,7 +231,14 @@ def _unsafe(settings: Settings) -> list[str]:
         faults.append(f"{PREFIX}EMBEDDER_URL: needed for this embedder")
     if "*" in settings.allowed_origins or "null" in settings.allowed_origins:
         faults.append(f"{PREFIX}ALLOWED_ORIGINS: name each origin; a wildcard is refused")
-    if settings.environment == "production":
+    production = settings.environment == "production"
+    faults += [
+        f"{PREFIX}ISSUERS: {fault}"
+        for fault in issuer_faults(
+            settings.issuers, production=production, public_url=settings.public_url
+        )
+    ]
+    if production:
         if settings.public_url is None or not settings.public_url.startswith("https://"):
             faults.append(f"{PREFIX}PUBLIC_URL: must be an https URL in production")
         if settings.embedder_url is not None and not settings.embedder_url.startswith("https://"):

@@ -5,6 +5,8 @@ Rules this module keeps:
 - Everything in a principal comes from the verified row; nothing in a request overrides it.
 - Rows are not cached: a revoked key ends with the transaction that revoked it.
 - A row that contradicts itself (operator with a tenant, grants that do not open) proves nothing.
+- What is not spelled like an API key is a token, if there are issuers; never first one, then the
+  other.
 - A key that is bound to networks proves nothing from elsewhere, nor where no address is known.
 - No error here carries the credential or a part of it.
 """
@@ -20,6 +22,9 @@ from gateway.auth.grants import Grants, keys_tenant, open_grants
 from gateway.auth.keys import KeySmith, Renewed, parse_credential
 from gateway.auth.presented import Presented
 
+KEY_PREFIX = "mw_"
+"""Begins every API key, and no token: those begin with a JSON object in base64url."""
+
 Channel = Literal["http", "mcp"]
 
 
@@ -31,14 +36,23 @@ class Proofs(Protocol):
         ...
 
 
+class Tokens(Protocol):
+    """Verifies access tokens; see `gateway.auth.tokens`."""
+
+    async def principal(self, presented: Presented, channel: Channel) -> Principal:
+        """Return who asks. Raises: Unauthenticated, Unavailable."""
+        ...
+
+
 class Authenticator:
-    """Verifies credentials against the directory.
+    """Verifies credentials.
 
     Args:
         directory: finds the row of a key.
         smith: verifies secrets.
         keyring: opens the grants.
         proofs: told of each key that proved somebody.
+        tokens: verifies what is no API key; None when no issuer is trusted.
     """
 
     def __init__(
@@ -48,24 +62,28 @@ class Authenticator:
         keyring: Keyring,
         *,
         proofs: Proofs | None = None,
+        tokens: Tokens | None = None,
     ) -> None:
         self._directory = directory
         self._smith = smith
         self._keyring = keyring
         self._proofs = proofs
+        self._tokens = tokens
 
     async def authenticate(self, presented: Presented, channel: Channel) -> Principal:
         """Return who asks.
 
         Args:
-            presented: what the caller sent. Only API keys are known here; whatever else it may be
-                proves nothing.
+            presented: what the caller sent.
             channel: the front it came through; decides the default source kind of a write.
 
         Raises:
             Unauthenticated: it proves nothing: malformed, unknown, wrong, expired or revoked.
-            Unavailable: the directory or the keys cannot answer.
+            Unavailable: the directory, the keys or a token's issuer cannot answer.
         """
+        token = presented.token
+        if self._tokens is not None and token is not None and not token.startswith(KEY_PREFIX):
+            return await self._tokens.principal(presented, channel)
         credential = None if presented.scheme == "dpop" else presented.token
         parsed = parse_credential(credential)
         row = None if parsed is None else await self._directory.find_key(parsed.key_id)

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from core.ids import TenantId
 
-Purpose = Literal["query", "budget"]
+Purpose = Literal["query", "budget", "dpop"]
 Part = str | bytes | UUID
 
 
