@@ -6,21 +6,19 @@ Rules this module keeps:
 - It holds a time and an id, nothing that a caller could not have seen.
 """
 
-import base64
-import binascii
 import json
 from datetime import datetime
 from uuid import UUID
 
 from core.errors import Invalid, Tampered
-from core.ids import new_uuid
-from core.ports import Place, TenantKeys
+from core.ports import TenantKeys
 from core.scope import Principal
+from gateway.handle import open_handle, seal_handle
 
 Key = tuple[datetime, UUID]
 """The last row of a page: its time and its id."""
 
-_ID_BYTES = 16
+_PURPOSE = "cursor"
 
 
 def seal_cursor(keys: TenantKeys, principal: Principal, question: str, last: Key) -> str:
@@ -29,10 +27,8 @@ def seal_cursor(keys: TenantKeys, principal: Principal, question: str, last: Key
     Args:
         question: everything the answer depends on but the cursor; compared, never kept in clear.
     """
-    record = new_uuid()
     data = json.dumps([last[0].isoformat(), str(last[1]), principal.key_id, question])
-    sealed = keys.seal(Place(record=record, version=1, field="cursor"), data.encode())
-    return base64.urlsafe_b64encode(record.bytes + sealed).rstrip(b"=").decode()
+    return seal_handle(keys, _PURPOSE, data.encode())
 
 
 def open_cursor(keys: TenantKeys, principal: Principal, question: str, cursor: str) -> Key:
@@ -43,10 +39,9 @@ def open_cursor(keys: TenantKeys, principal: Principal, question: str, cursor: s
     """
     wrong = Invalid("This cursor belongs to another list.", field="cursor")
     try:
-        data = base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4))
-        place = Place(record=UUID(bytes=data[:_ID_BYTES]), version=1, field="cursor")
-        at, row, key_id, asked = json.loads(keys.open(place, data[_ID_BYTES:]))
-    except (Tampered, ValueError, binascii.Error) as err:
+        _, data = open_handle(keys, _PURPOSE, cursor)
+        at, row, key_id, asked = json.loads(data)
+    except (Tampered, ValueError) as err:
         raise wrong from err
     if (key_id, asked) != (principal.key_id, question):
         raise wrong

@@ -14,7 +14,7 @@ import json
 import logging
 import time
 import traceback
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -26,7 +26,7 @@ from gateway.front.body import ClientGone, HangUp
 from gateway.front.challenge import NOWHERE, Entrance, challenge
 from gateway.front.errors import PROBLEM_MEDIA_TYPE, problem, problem_headers, row_of
 from gateway.front.metrics import Metrics
-from gateway.front.security import SECURITY_HEADERS, Doors
+from gateway.front.security import SECURITY_HEADERS, Doors, Headers
 
 PASSAGE = "memwarden.passage"
 """Key of the `Passage` in an ASGI scope."""
@@ -46,6 +46,8 @@ class Passage:
         route: the template it matched; the router's side fills it in.
         entrance: what a challenge names; the router's side fills it in.
         presented: it carried something that may be a credential.
+        told: further headers of its reply, asked for when that begins.
+        refusal: why the MCP application refused, where that is HTTP's to say.
         status: of the reply, 0 until there is one.
         broken: the client can be told nothing more.
     """
@@ -55,6 +57,8 @@ class Passage:
     route: str = UNMATCHED
     entrance: Entrance = NOWHERE
     presented: bool = False
+    refusal: GatewayError | None = None
+    told: Callable[[], Headers] = tuple
     status: int = 0
     broken: bool = False
 
@@ -104,7 +108,8 @@ class Edge:
                 return
             if message["type"] == "http.response.start":
                 passage.status = message["status"]
-                message["headers"] = _sealed(message.get("headers", ()), passage.request_id)
+                given = [*message.get("headers", ()), *passage.told()]
+                message["headers"] = _sealed(given, passage.request_id)
             try:
                 await send(message)
             except Exception as err:  # noqa: BLE001 - the connection's own fault, whatever it is
@@ -187,9 +192,7 @@ async def send_json(
     await send({"type": "http.response.body", "body": content})
 
 
-def _sealed(
-    headers: "list[tuple[bytes, bytes]] | tuple[()]", request_id: str
-) -> list[tuple[bytes, bytes]]:
+def _sealed(headers: Headers, request_id: str) -> list[tuple[bytes, bytes]]:
     kept = [(name, value) for name, value in headers if name.lower() != b"x-request-id"]
     given = {name.lower() for name, _ in kept}
     kept += [header for header in SECURITY_HEADERS if header[0] not in given]

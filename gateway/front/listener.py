@@ -94,7 +94,7 @@ class PatientProtocol(H11Protocol):
             headers = [
                 ("content-type", PROBLEM_MEDIA_TYPE),
                 ("content-length", str(len(body))),
-                ("cache-control", "no-store"),
+                ("cache-control", "private, no-store"),
                 ("x-request-id", request_id),
                 ("connection", "close"),
             ]

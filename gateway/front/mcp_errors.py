@@ -4,6 +4,9 @@ Rules this module keeps:
 - The SDK's own errors repeat what a caller sent (a rejected body whole) and what broke inside (the
   text of an exception). None of that leaves, or is logged: the code stays, the sentence is ours.
 - What no code of the table stands for is an internal error.
+- What a client can mend by itself, such as a scope that its token lacks, is told in the reply's
+  head, with the status that HTTP has for it.
+- How long a reply may be kept is not the SDK's to say.
 """
 
 import functools
@@ -28,6 +31,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from core.errors import GatewayError
 from core.model import Json
+from gateway.front.challenge import challenge
+from gateway.front.edge import Passage, passage_of
 from gateway.front.errors import ROWS, row_of
 
 SENTENCES: Mapping[int, str] = {
@@ -108,19 +113,23 @@ class QuietErrors:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        reply = _Reply(send)
+        reply = _Reply(send, passage_of(scope))
         await self._app(scope, receive, reply.take)
 
 
 class _Reply:
     """One reply on its way out; what is JSON waits until it is whole."""
 
-    def __init__(self, send: Send) -> None:
+    def __init__(self, send: Send, passage: Passage) -> None:
         self._send = send
+        self._passage = passage
         self._start: Message | None = None
         self._body = bytearray()
 
     async def take(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            kept = [pair for pair in message["headers"] if pair[0].lower() != b"cache-control"]
+            message["headers"] = kept
         if message["type"] == "http.response.start" and _is_json(message):
             self._start = message
         elif message["type"] == "http.response.body" and self._start is not None:
@@ -134,6 +143,12 @@ class _Reply:
         body = _quieted(bytes(self._body))
         kept = [pair for pair in start["headers"] if pair[0].lower() != b"content-length"]
         start["headers"] = [*kept, (b"content-length", str(len(body)).encode())]
+        refusal = self._passage.refusal
+        if refusal is not None:
+            start["status"] = row_of(refusal).status
+            told = challenge(refusal, self._passage.entrance, presented=True)
+            if told is not None:
+                start["headers"].append((b"www-authenticate", told.encode()))
         await self._send(start)
         await self._send({"type": "http.response.body", "body": body})
 

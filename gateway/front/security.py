@@ -6,7 +6,7 @@ Rules this module keeps:
 - A page of another site does not get in: an `Origin` is our own or one we were told of. `null`,
   repeated and malformed values are nobody's.
 - One request carries one credential. Two that differ prove nothing.
-- Forwarding headers are not read: whoever connects could write them.
+- Forwarding headers are not read here: whoever connects could write them (gateway/front/peers.py).
 
 Source: RFC 9110, 7.2; RFC 6454, 7; MCP 2026-07-28, transports, security warning.
 """
@@ -27,7 +27,7 @@ LOOPBACK = frozenset({"localhost", "127.0.0.1", "[::1]"})
 MAX_CREDENTIAL_CHARS = 8192
 
 SECURITY_HEADERS: Sequence[tuple[bytes, bytes]] = (
-    (b"cache-control", b"no-store"),
+    (b"cache-control", b"private, no-store"),
     (b"x-content-type-options", b"nosniff"),
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"cross-origin-resource-policy", b"same-origin"),

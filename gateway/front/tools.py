@@ -14,7 +14,15 @@ from typing import Any, TypeVar
 
 from mcp_types import CallToolResult, TextContent, Tool, ToolAnnotations
 
-from core.errors import ContentRejected, GatewayError, Invalid, NamesInvalid, TooLarge
+from core.errors import (
+    ContentRejected,
+    GatewayError,
+    Invalid,
+    NamesInvalid,
+    ScopeMissing,
+    StepUpNeeded,
+    TooLarge,
+)
 from core.model import Change, Json, Query, Target
 from core.scope import Action, Call
 from gateway import memories, recall, write
@@ -60,6 +68,7 @@ class _Spec:
     description: str
     hints: ToolAnnotations
     handler: Handler
+    question: str = "Do what cannot be undone?"
 
 
 async def _write(gate: Gate, call: Call, arguments: Arguments) -> CallToolResult:
@@ -83,6 +92,9 @@ async def _write_batch(gate: Gate, call: Call, arguments: Arguments) -> CallTool
         except GatewayError as err:
             items.append(err)
     results = await write.write_batch(gate, call, items)
+    for result in results:
+        if isinstance(result, ScopeMissing):  # of the token, so of every item
+            raise result
     replies: list[Json] = []
     lines = []
     for number, result in enumerate(results):
@@ -285,6 +297,7 @@ _SPECS = (
             open_world_hint=False,
         ),
         handler=_forget,
+        question="Delete one memory for good? It cannot be read anywhere from then on.",
     ),
 )
 SPECS: Mapping[str, _Spec] = {spec.name: spec for spec in _SPECS}
@@ -316,12 +329,18 @@ def _tool(spec: _Spec, *, hide_user: bool) -> Tool:
 
 
 async def call_tool(gate: Gate, call: Call, name: str, arguments: Arguments) -> CallToolResult:
-    """Run one tool, and return its result or an error that a model can act on."""
+    """Run one tool, and return its result or an error that a model can act on.
+
+    Raises:
+        ScopeMissing, StepUpNeeded: what the client can mend, not the model.
+    """
     spec = SPECS.get(name)
     if spec is None:
         return failed("There is no such tool; list the tools first.")
     try:
         return await spec.handler(gate, call, arguments)
+    except (ScopeMissing, StepUpNeeded):
+        raise
     except GatewayError as err:
         return failed(_told(err))
 

@@ -244,7 +244,7 @@ async def test_mcp_gets_authenticated_requests_with_their_call_and_their_body(bu
     assert (reply.text, other.text) == ("POST {}", "DELETE ")
     assert isinstance(mcp.calls[0], Call)
     assert mcp.calls[0].request_id == reply.headers["x-request-id"]
-    assert reply.headers["cache-control"] == "no-store"
+    assert reply.headers["cache-control"] == "private, no-store"
     assert house.keys.seen[0] == (KEY, "mcp")
 
 

@@ -172,7 +172,7 @@ async def test_every_reply_has_an_id_of_ours_and_the_security_headers(client, pa
     assert reply.headers.get_list("x-request-id", split_commas=False) == [
         reply.headers["x-request-id"]
     ]
-    assert reply.headers["cache-control"] == "no-store"
+    assert reply.headers["cache-control"] == "private, no-store"
     assert reply.headers["x-content-type-options"] == "nosniff"
     assert "default-src 'none'" in reply.headers["content-security-policy"]
     assert "access-control-allow-origin" not in reply.headers
