@@ -19,6 +19,7 @@ from starlette.responses import Response
 from starlette.types import Scope
 
 from gateway.access.scopes import READ, SCOPES, WRITE
+from gateway.auth.dpop import ALGORITHMS as PROOF_ALGORITHMS
 from gateway.front.challenge import Entrance
 from gateway.front.edge import encode
 from gateway.front.routes_health import Probe
@@ -49,12 +50,10 @@ class Discovery:
     Args:
         public_url: how clients reach it; None for the name that each puts in `Host`.
         issuers: identifiers of the authorization servers whose tokens are taken; may be empty.
-        dpop_algorithms: what proofs of possession may be signed with.
     """
 
     public_url: str | None = None
     issuers: Sequence[str] = ()
-    dpop_algorithms: Sequence[str] = ()
 
     def at_mcp(self, scope: Scope) -> Entrance:
         """Return what a challenge at the MCP endpoint names: always where to learn more."""
@@ -102,8 +101,7 @@ class Discovery:
         if self.issuers:
             shown["authorization_servers"] = list(self.issuers)
             shown["scopes_supported"] = sorted(SCOPES)
-            if self.dpop_algorithms:
-                shown["dpop_signing_alg_values_supported"] = list(self.dpop_algorithms)
+            shown["dpop_signing_alg_values_supported"] = sorted(PROOF_ALGORITHMS)
         return shown
 
     def _metadata(self, scope: Scope, resource: str) -> str:
