@@ -37,11 +37,15 @@ from gateway.auth.authenticator import Authenticator
 from gateway.auth.failures import FailureLog
 from gateway.auth.keys import KeySmith
 from gateway.auth.operator import ensure_operator
+from gateway.auth.peppers import LivePeppers
 from gateway.auth.tokens import TokenVerifier, trusted
+from gateway.auth.upkeep import Upkeep
+from gateway.budgets import Budgets
 from gateway.clock import SystemClock
 from gateway.front.http import create_app
 from gateway.front.limits import Limits
 from gateway.front.mcp import McpFront
+from gateway.front.peers import Peers
 from gateway.front.routes_health import Dependency, Readiness
 from gateway.front.security import Doors
 from gateway.gate import Gate
@@ -50,6 +54,7 @@ from gateway.guard.normalise import canonical_text
 from gateway.guard.pii.detector import Detector
 from gateway.guard.rules import load_pii_policy, load_secret_rules
 from gateway.parts import PUBLIC_KEY, Connections, Parts, embedder_of, open_parts, warm
+from gateway.quotas import QuotaBook
 from gateway.resources import data_path
 from gateway.server.watch import IndexWatch, SealWatch, keep_prepared, tell_breaks
 from gateway.settings import Settings
@@ -122,17 +127,21 @@ async def open_gateway(
         stack.callback(telemetry.close)
         cache = RedisQueryCache(connections.redis_url)
         stack.push_async_callback(cache.aclose)
-        budget = RedisBudget(
-            connections.redis_url,
-            requests_per_minute=settings.key_requests_per_minute,
-            writes_per_minute=settings.key_writes_per_minute,
-            replicas=connections.replicas,
+        counter = RedisBudget(connections.redis_url, replicas=connections.replicas)
+        stack.push_async_callback(counter.aclose)
+        budget = Budgets(
+            counter,
+            QuotaBook(parts.directory, parts.keyring),
+            parts.keyring,
+            key_requests=settings.key_requests_per_minute,
+            key_writes=settings.key_writes_per_minute,
         )
-        stack.push_async_callback(budget.aclose)
         indexer = parts.indexer() if connections.works else None
         following = indexer or IndexWatch(parts.outbox, parts.index)
         tokenizer = Lexicon(canonical_text)
-        smith = KeySmith(await parts.keyring.peppers())
+        peppers = await LivePeppers.open(parts.keyring)
+        smith = KeySmith(peppers)
+        upkeep = Upkeep(parts.directory, parts.store.now, peppers)
         gate = Gate(
             access=parts.access,
             guard=await guarding,
@@ -167,16 +176,22 @@ async def open_gateway(
         sealer = await parts.sealer() if connections.works else None
         telemetry.watch_index(lambda: float(following.pending))
         telemetry.watch_audit(lambda: float(0 if sealer is None else len(sealer.broken)))
-        mcp = McpFront(gate, version("memwarden"))
+        seen = RedisSeenProofs(parts.connections.redis_url)
+        stack.push_async_callback(seen.aclose)
+        mcp = McpFront(gate, version("memwarden"), claims=seen, legacy=settings.mcp_legacy == "on")
         await stack.enter_async_context(mcp.run())
-        beside: list[Beside] = [failures.run, lambda stop: parts.writer.run(parts.seals, stop)]
+        beside: list[Beside] = [
+            failures.run,
+            upkeep.run,
+            lambda stop: parts.writer.run(parts.seals, stop),
+        ]
         if isinstance(following, IndexWatch):
             beside.append(following.run)
         await stack.enter_async_context(_background(indexer, sealer, beside))
         await loaded
         readiness = _readiness(parts, cache, sealer)
         public_url = settings.public_url or own_url
-        tokens = await _tokens(parts, settings, public_url, stack)
+        tokens = _tokens(parts, settings, public_url, seen)
         http = create_app(
             gate,
             authenticator=Authenticator(parts.directory, smith, parts.keyring, tokens=tokens),
@@ -194,7 +209,7 @@ async def open_gateway(
             mcp=mcp,
         )
         yield Gateway(
-            http=http,
+            http=Peers(http, settings.trusted_proxies),
             readiness=readiness,
             operator_key=operator_key,
             gate=gate,
@@ -269,14 +284,12 @@ async def _operator(parts: Parts, smith: KeySmith) -> str:
         return keep("operator", bytes).decode()
 
 
-async def _tokens(
-    parts: Parts, settings: Settings, public_url: str, stack: contextlib.AsyncExitStack
+def _tokens(
+    parts: Parts, settings: Settings, public_url: str, seen: RedisSeenProofs
 ) -> TokenVerifier | None:
     """Return what verifies access tokens; None where no issuer is trusted."""
     if not settings.issuers:
         return None
-    seen = RedisSeenProofs(parts.connections.redis_url)
-    stack.push_async_callback(seen.aclose)
     return TokenVerifier(
         trusted(settings.issuers, public_url),
         directory=parts.directory,

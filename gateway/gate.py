@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from core.errors import GatewayError
 from core.ids import KeyId, TenantId
 from core.ports import Directory, Keyring, RecallStages, RecordStore, WriteStages
-from core.scope import Action, Call, Role, SourceKind
+from core.ports.budgets import Left
+from core.scope import Action, Call, Principal, Role, SourceKind
 
 if TYPE_CHECKING:
     from gateway.access.enforcer import Enforcer
@@ -44,11 +45,45 @@ class Refusals(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tightest:
+    """The budget of a call that has the least left.
+
+    Args:
+        name: whose it is and of what, such as `key-requests`.
+    """
+
+    name: str
+    left: Left
+
+
 class Budget(Protocol):
     """How much a principal may spend in a window."""
 
-    async def charge(self, call: Call, action: Action, *, units: int = 1) -> None:
-        """Spend `units`. Raises: Throttled."""
+    async def charge(
+        self, call: Call, action: Action, *, units: int = 1, user_id: str | None = None
+    ) -> None:
+        """Spend what `action` costs, `units` times over.
+
+        Raises: Throttled, Denied (nobody to charge), Unavailable (quotas that cannot be read).
+
+        Args:
+            user_id: the person it is about, as the caller named them.
+        """
+        ...
+
+    async def concurrency(self, who: Principal, action: Action | None) -> int | None:
+        """Return how many calls the tenant lets be open at once, None when it does not say.
+
+        Args:
+            action: what is asked; None while it is not known.
+
+        Raises: Unavailable.
+        """
+        ...
+
+    def tightest(self, request_id: str) -> Tightest | None:
+        """Return the budget of a request that has the least left; once, and None for none."""
         ...
 
 

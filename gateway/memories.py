@@ -41,7 +41,7 @@ async def get(gate: Gate, call: Call, target: Target, memory_id: str) -> Memory:
     """Return one memory. Raises: NotFound, Denied, Invalid, Unavailable."""
     action = Action.MEMORY_READ
     async with refusing(gate, call, action, target.user_id):
-        await gate.budget.charge(call, action)
+        await gate.budget.charge(call, action, user_id=target.user_id)
         scope = await gate.access.scope(call, target, action)
         memory = parse_memory_id(memory_id)
         keys = await _keys(gate, scope)
@@ -58,7 +58,7 @@ async def versions(gate: Gate, call: Call, target: Target, memory_id: str) -> li
     """Return every kept version of one memory, newest first. Raises: as `get`."""
     action = Action.MEMORY_READ
     async with refusing(gate, call, action, target.user_id):
-        await gate.budget.charge(call, action)
+        await gate.budget.charge(call, action, user_id=target.user_id)
         scope = await gate.access.scope(call, target, action)
         memory = parse_memory_id(memory_id)
         keys = await _keys(gate, scope)
@@ -77,7 +77,7 @@ async def page(gate: Gate, call: Call, target: Target, listing: Listing) -> List
     """
     action = Action.MEMORY_LIST
     async with refusing(gate, call, action, target.user_id):
-        await gate.budget.charge(call, action)
+        await gate.budget.charge(call, action, user_id=target.user_id)
         scope = await gate.access.scope(call, target, action)
         tenant = await gate.keyring.tenant(scope.tenant)
         question = _question(scope, target, listing)
@@ -113,7 +113,7 @@ async def update(
     """
     action = Action.MEMORY_UPDATE
     async with refusing(gate, call, action, target.user_id):
-        await gate.budget.charge(call, action)
+        await gate.budget.charge(call, action, user_id=target.user_id)
         scope = await gate.access.scope(call, target, action)
         memory = parse_memory_id(memory_id)
         guarded = guard_change(gate.guard, change)
@@ -129,7 +129,7 @@ async def forget(gate: Gate, call: Call, target: Target, memory_id: str) -> int:
     """
     action = Action.MEMORY_FORGET
     async with refusing(gate, call, action, target.user_id):
-        await gate.budget.charge(call, action)
+        await gate.budget.charge(call, action, user_id=target.user_id)
         scope = await gate.access.scope(call, target, action)
         memory = parse_memory_id(memory_id)
         async with gate.store.view(scope) as view:

@@ -22,7 +22,7 @@ async def recall(gate: Gate, call: Call, target: Target, query: Query) -> Recall
     """
     action = Action.MEMORY_RECALL
     async with refusing(gate, call, action, target.user_id):
-        await gate.budget.charge(call, action)
+        await gate.budget.charge(call, action, user_id=target.user_id)
         scope = await gate.access.scope(call, target, action)
         async with gate.recall.spans.step("guard"):
             guarded = guard_query(gate.guard, query)

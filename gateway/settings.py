@@ -21,6 +21,7 @@ from pydantic_settings import (
 )
 from typing_extensions import override
 
+from gateway.auth.addresses import is_network
 from gateway.auth.issuers import Issuer
 from gateway.auth.issuers import faults as issuer_faults
 
@@ -54,6 +55,12 @@ class Settings(BaseSettings):
     )
     allowed_origins: tuple[str, ...] = Field(
         (), description="web origins that may call the gateway from a browser"
+    )
+    trusted_proxies: tuple[str, ...] = Field(
+        (), description="networks (CIDR) of our own proxies, whose `X-Forwarded-For` is believed"
+    )
+    mcp_legacy: Literal["on", "off"] = Field(
+        "on", description="serve MCP revisions before 2026-07-28 too, stateless"
     )
     log_level: Literal["debug", "info", "warning", "error"] = Field(
         "info", description="how much is logged to stderr"
@@ -231,6 +238,8 @@ def _unsafe(settings: Settings) -> list[str]:
         faults.append(f"{PREFIX}EMBEDDER_URL: needed for this embedder")
     if "*" in settings.allowed_origins or "null" in settings.allowed_origins:
         faults.append(f"{PREFIX}ALLOWED_ORIGINS: name each origin; a wildcard is refused")
+    if not all(map(is_network, settings.trusted_proxies)):
+        faults.append(f"{PREFIX}TRUSTED_PROXIES: name each network of a proxy, in CIDR")
     production = settings.environment == "production"
     faults += [
         f"{PREFIX}ISSUERS: {fault}"

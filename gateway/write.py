@@ -47,7 +47,7 @@ async def write(
     """
     action = Action.MEMORY_WRITE
     async with refusing(gate, call, action, target.user_id):
-        await gate.budget.charge(call, action)
+        await gate.budget.charge(call, action, user_id=target.user_id)
         gate.access.permit(call, target, action)
         async with gate.write.spans.step("guard"):
             guarded = guard_draft(gate.guard, draft, call.principal, target)

@@ -47,6 +47,14 @@ def read_network(written: str) -> Network:
     return network
 
 
+def is_network(written: str) -> bool:
+    """Return whether `read_network` takes it, and it is not the whole of a family."""
+    try:
+        return read_network(written).prefixlen > 0
+    except ValueError:
+        return False
+
+
 def inside(address: Address | None, networks: Iterable[Network]) -> bool:
     """Return whether `address` is in one of `networks`; one of the other family is in none."""
     return address is not None and any(address in network for network in networks)

@@ -25,7 +25,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from typing_extensions import override
 
-from core.errors import GatewayError, NotFound, Throttled, Unauthenticated, Unavailable
+from core.errors import Denied, GatewayError, NotFound, Throttled, Unauthenticated, Unavailable
 from core.scope import Action, Call, Principal
 from gateway.access.scopes import scopes_of
 from gateway.auth.authenticator import Authenticator, Channel
@@ -34,7 +34,7 @@ from gateway.front import routes_admin, routes_audit, routes_memories, routes_re
 from gateway.front.body import HangUp, read_body
 from gateway.front.edge import Edge, encode, passage_of
 from gateway.front.errors import PROBLEM_MEDIA_TYPE, method_not_allowed
-from gateway.front.limits import BATCH_BODY_BYTES, Limits, Slots
+from gateway.front.limits import BATCH_BODY_BYTES, Limits, Slots, budget_headers
 from gateway.front.metrics import Metrics
 from gateway.front.openapi import document
 from gateway.front.operation import (
@@ -157,10 +157,16 @@ class Desk:
             ):
                 principal = await self._authenticated(scope, channel)
                 call = Call(principal=principal, request_id=passage.request_id, trace_id=trace_id)
+                budget = self._gate.budget
+                passage.told = lambda: budget_headers(budget.tightest(call.request_id))
+                own = await budget.concurrency(principal, action)
                 with contextlib.ExitStack() as held:
                     try:
-                        held.enter_context(self._slots.hold(principal.tenant))
-                    except Throttled as err:
+                        held.enter_context(self._slots.hold(principal.tenant, own))
+                        # The paths of memories charge by themselves: they know the person.
+                        if action is not None and not action.object.startswith("memory:"):
+                            await budget.charge(call, action)
+                    except (Throttled, Denied) as err:
                         if action is not None:
                             await self._gate.refusals.record(call, action, err)
                         raise

@@ -13,11 +13,14 @@ import httpx
 import pytest
 from prometheus_client import CollectorRegistry
 
+from core.adapters.redis.budget import RedisBudget
 from core.errors import Unauthenticated
 from gateway import admin, memories, recall, write
+from gateway.budgets import Budgets
 from gateway.front.http import create_app
 from gateway.front.limits import Limits
 from gateway.front.routes_health import Dependency, Readiness
+from gateway.quotas import QuotaBook
 from gateway.telemetry import Telemetry
 from tests.gateway.front import samples
 
@@ -102,7 +105,14 @@ class House:
             ],
         )
         self.readiness = Readiness(dependencies)
-        gate: Any = SimpleNamespace(refusals=self.refusals)
+        nowhere: Any = None  # its principal's tenant has put no quotas, so nobody is asked for them
+        budget = Budgets(
+            RedisBudget("unix:///nowhere/valkey.sock?db=0"),  # counts by itself
+            QuotaBook(nowhere, nowhere),
+            nowhere,
+            key_requests=options.pop("key_requests", 0),
+        )
+        gate: Any = SimpleNamespace(refusals=self.refusals, budget=budget)
         keys: Any = self.keys
         self.app = create_app(
             gate,

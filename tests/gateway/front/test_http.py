@@ -62,6 +62,9 @@ KEY = {
     "expires_at": None,
     "created_at": NOW_TEXT,
     "revoked_at": None,
+    "owner": "alice",
+    "addresses": ["192.0.2.0/24", "2001:db8::1"],
+    "last_used_at": NOW_TEXT,
 }
 
 FULL_WRITE = {
@@ -367,6 +370,8 @@ async def test_keys_are_made_listed_rotated_and_revoked(client, paths):
         "users": ["*"],
         "source_ceiling": "tool_output",
         "expires_at": "2027-01-01T00:00:00Z",
+        "owner": "alice",
+        "addresses": ["192.0.2.0/24"],
     }
     made = await client.post("/v1/admin/keys", json=body)
     assert (made.status_code, made.json()) == (201, KEY | {"key": "mw_k2_shown-once"})
@@ -375,6 +380,7 @@ async def test_keys_are_made_listed_rotated_and_revoked(client, paths):
     assert (spec.namespaces, spec.users) == (("support",), None)
     assert spec.ceiling is SourceKind.TOOL_OUTPUT
     assert spec.expires_at.year == 2027
+    assert (spec.owner, spec.addresses) == ("alice", ("192.0.2.0/24",))
     listed = await client.get("/v1/admin/keys")
     assert listed.json() == {"items": [KEY], "next_cursor": None}
     rotated = await client.post("/v1/admin/keys/k2/rotate", json={"overlap_seconds": 60})
