@@ -212,7 +212,7 @@ async def open_parts(
         Unavailable: a part does not answer, or a database lacks a migration.
     """
     if connections.migrates:
-        await migrate(connections)
+        await migrate(connections.database_url(OWNER), connections.keystore_url)
     else:
         await refuse_old_schema(connections)
     keyring = await _keyring(connections, stack)
@@ -239,15 +239,17 @@ async def open_parts(
     )
 
 
-async def migrate(connections: Connections) -> tuple[int, int]:
+async def migrate(owner_url: str, keystore_url: str) -> tuple[int, int]:
     """Bring the record and the key store to this release's shape; returns how many steps each took.
+
+    Args:
+        owner_url: of the role `memwarden_owner`.
+        keystore_url: of the role that owns the key store's database.
 
     Raises:
         Unavailable: one does not answer, or is not as an earlier release left it.
     """
-    record, keys = await asyncio.gather(
-        migrate_record(connections.database_url(OWNER)), migrate_keys(connections.keystore_url)
-    )
+    record, keys = await asyncio.gather(migrate_record(owner_url), migrate_keys(keystore_url))
     return len(record), keys
 
 

@@ -26,7 +26,7 @@ from typing_extensions import override
 
 import gateway.app
 from gateway.app import Gateway, open_gateway
-from gateway.cli.up import OURS
+from gateway.cli.serving import OURS
 from gateway.embedded.engines import EmbeddedEngines
 from gateway.embedded.places import Places
 from gateway.parts import Connections

@@ -62,6 +62,60 @@ def up(
         )
 
 
+Config = Annotated[
+    Path | None,
+    typer.Option("--config", help="TOML file of settings; the environment wins over it."),
+]
+ReadyFile = Annotated[
+    Path | None, typer.Option(help="Written (mode 0600) once it runs; removed at the end.")
+]
+UntilEof = Annotated[bool, typer.Option(hidden=True)]
+
+
+@app.command()
+def serve(config: Config = None, ready_file: ReadyFile = None, until_eof: UntilEof = False) -> None:
+    """Serve on PostgreSQL, Valkey and Qdrant servers that the settings name."""
+    from gateway.cli import serve as server  # noqa: PLC0415 - heavy
+
+    with failing_plainly():
+        server.run(server.ServeOptions(config=config, ready_file=ready_file, until_eof=until_eof))
+
+
+@app.command()
+def worker(
+    config: Config = None, ready_file: ReadyFile = None, until_eof: UntilEof = False
+) -> None:
+    """Index and seal for `memwarden serve`; several may run."""
+    from gateway.cli import worker as working  # noqa: PLC0415 - heavy
+
+    with failing_plainly():
+        working.run(
+            working.WorkerOptions(config=config, ready_file=ready_file, until_eof=until_eof)
+        )
+
+
+@app.command()
+def migrate(config: Config = None) -> None:
+    """Bring the databases to the shape that this release needs."""
+    from gateway.cli import migrate as migrating  # noqa: PLC0415 - heavy
+
+    with failing_plainly():
+        record, keys = migrating.run(config)
+    typer.echo(f"applied {record} migrations of the record and {keys} of the key store")
+
+
+@app.command()
+def keygen(
+    folder: Annotated[Path, typer.Argument(help="Private folder; what is there is kept.")],
+) -> None:
+    """Make the root key, an epoch key and the operator's credential that server mode needs."""
+    from gateway.cli import migrate as migrating  # noqa: PLC0415 - heavy
+
+    with failing_plainly():
+        made = migrating.keygen(folder)
+    typer.echo(f"made {', '.join(made)}" if made else "nothing was missing")
+
+
 @app.command()
 def mcp(
     data: Annotated[
