@@ -23,6 +23,11 @@ class Requirement(NamedTuple):
 
 
 REQUIREMENTS: dict[str, Requirement] = {
+    "B1": Requirement(
+        "A token is accepted only with an asymmetric algorithm and a key of its issuer, its type, "
+        "exact issuer and our audience, in its time, with a subject; of 120 forgeries none is.",
+        "RFC 8725; RFC 9068, section 4",
+    ),
     "B2": Requirement(
         "Tenant, user and client come from the credential alone; an id in arguments, headers, "
         "`_meta` or a cursor must match it or the call is refused and audited.",
@@ -32,10 +37,20 @@ REQUIREMENTS: dict[str, Requirement] = {
         "The credential of a caller appears in no outbound request, log, span, error or row.",
         "MCP security best practices, token passthrough",
     ),
+    "B6": Requirement(
+        "When an issuer's keys cannot be had, no token is accepted; a thousand unknown key ids make "
+        "two fetches; keys are fetched over https, bounded, without redirects, from no inner host.",
+        "RFC 8725, 3.10; CWE-918: server-side request forgery",
+    ),
     "B12": Requirement(
         "An API key is kept as its id and a peppered HMAC, compared in constant time also when the "
         "id is unknown; it expires, and a revoked one is refused at once.",
         "RFC 2104; OWASP API Security 2023, API2: broken authentication",
+    ),
+    "B13": Requirement(
+        "A token that is bound to a key is accepted only with a proof of that key for this request, "
+        "once over all replicas; never as a bearer token.",
+        "RFC 9449",
     ),
     "B14": Requirement(
         "Spans, metrics and logs carry no content, exception text, credential, query or raw id; a "

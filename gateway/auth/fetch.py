@@ -144,9 +144,11 @@ class _Dialer(httpcore.AsyncNetworkBackend):
             return False
         if real.is_loopback:
             return self._loopback and host in self._inside
+        if real.is_reserved:
+            return False
         if real.is_private or (real.version == 4 and real in _SHARED):  # noqa: PLR2004 - its name
             return self._private and host in self._inside
-        return real.is_global and not real.is_reserved
+        return real.is_global
 
 
 def _real(address: Address) -> Address:
