@@ -30,7 +30,13 @@ from core.scope import Action, Call, Principal
 from gateway.access.scopes import scopes_of
 from gateway.auth.authenticator import Authenticator, Channel
 from gateway.auth.failures import Failures
-from gateway.front import routes_admin, routes_audit, routes_memories, routes_recall
+from gateway.front import (
+    routes_admin,
+    routes_audit,
+    routes_memories,
+    routes_quotas,
+    routes_recall,
+)
 from gateway.front.body import HangUp, read_body
 from gateway.front.edge import Edge, encode, passage_of
 from gateway.front.errors import PROBLEM_MEDIA_TYPE, method_not_allowed
@@ -57,6 +63,7 @@ OPERATIONS: Sequence[Operation] = (
     *routes_memories.OPERATIONS,
     *routes_recall.OPERATIONS,
     *routes_audit.OPERATIONS,
+    *routes_quotas.OPERATIONS,
 )
 """Everything that a credential can ask over HTTP."""
 
