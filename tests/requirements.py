@@ -38,8 +38,8 @@ REQUIREMENTS: dict[str, Requirement] = {
         "MCP security best practices, token passthrough",
     ),
     "B6": Requirement(
-        "When an issuer's keys cannot be had, no token is accepted; a thousand unknown key ids make "
-        "two fetches; keys are fetched over https, bounded, without redirects, from no inner host.",
+        "When an issuer's keys cannot be had, no token is accepted; a thousand unknown key ids "
+        "make two fetches; keys come over https, bounded, unredirected, from no inner address.",
         "RFC 8725, 3.10; CWE-918: server-side request forgery",
     ),
     "B12": Requirement(
@@ -48,8 +48,8 @@ REQUIREMENTS: dict[str, Requirement] = {
         "RFC 2104; OWASP API Security 2023, API2: broken authentication",
     ),
     "B13": Requirement(
-        "A token that is bound to a key is accepted only with a proof of that key for this request, "
-        "once over all replicas; never as a bearer token.",
+        "A token that is bound to a key is accepted only with a proof of that key for this "
+        "request, once over all replicas; never as a bearer token.",
         "RFC 9449",
     ),
     "B14": Requirement(
