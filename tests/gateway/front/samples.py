@@ -35,6 +35,7 @@ from core.model import (
 from core.ports import LoggedEvent, SignedEvent
 from core.scope import Principal, Role, SourceKind
 from gateway.gate import KeyInfo, KeySpec, Listed, NewKey, NewTenant, TenantInfo
+from gateway.quotas import InForce, Quotas
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 250000, tzinfo=UTC)
 NOW_TEXT = "2026-03-01T12:30:15.250000Z"
@@ -180,6 +181,15 @@ async def batch(items, once=None):
     return [item if isinstance(item, Exception) else RECEIPT for item in items]
 
 
+IN_FORCE = InForce(
+    quotas=Quotas(
+        tenant={"concurrency": 8, "stored_memories": None},
+        keys={"default": {"requests_per_minute": 600}, "a" * 16: {"writes_per_minute": 0}},
+        users={"default": {"requests_per_minute": 60}},
+    ),
+    version="0123456789abcdef",
+)
+
 ANSWERS = {
     "write.write": RECEIPT,
     "write.write_batch": batch,
@@ -198,8 +208,10 @@ ANSWERS = {
     "admin.rotate_key": NEW_KEY,
     "admin.revoke_key": None,
     "admin.events": Listed(items=[EVENT], next_cursor=None),
+    "quotas.put": IN_FORCE,
+    "quotas.get": IN_FORCE,
 }
 NAMES = {
     f"gateway.{module}": [name.partition(".")[2] for name in ANSWERS if name.startswith(module)]
-    for module in ("admin", "memories", "recall", "write")
+    for module in ("admin", "memories", "quotas", "recall", "write")
 }

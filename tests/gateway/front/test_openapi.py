@@ -83,6 +83,8 @@ CALLS = [
     ("GET", "/v1/admin/keys", None),
     ("POST", "/v1/admin/keys/k2/rotate", {}),
     ("DELETE", "/v1/admin/keys/k2", None),
+    ("PUT", "/v1/admin/quotas", {"keys": {"default": {"requests_per_minute": 5}}}),
+    ("GET", "/v1/admin/quotas", None),
 ]
 
 
