@@ -44,7 +44,8 @@ REQUIREMENTS: dict[str, Requirement] = {
     ),
     "B12": Requirement(
         "An API key is kept as its id and a peppered HMAC, compared in constant time also when the "
-        "id is unknown; it expires, and a revoked one is refused at once.",
+        "id is unknown; it expires, holds from its networks alone, and a revoked one is refused at "
+        "once; its pepper rotates under it.",
         "RFC 2104; OWASP API Security 2023, API2: broken authentication",
     ),
     "B13": Requirement(
@@ -112,6 +113,11 @@ REQUIREMENTS: dict[str, Requirement] = {
         "no answer.",
         "NIST SP 800-53, AU-5 and AU-12",
     ),
+    "C21": Requirement(
+        "What tenant, key and person may spend in a minute is counted at once and exactly over all "
+        "replicas, by the server's clock; a call without a tenant is refused, not unlimited.",
+        "OWASP API Security 2023, API4: unrestricted resource consumption",
+    ),
     "D4": Requirement(
         "Every string of a request passes the guard: content, metadata keys and values, tags, "
         "entities, names, updates.",
@@ -142,6 +148,11 @@ REQUIREMENTS: dict[str, Requirement] = {
     "F6": Requirement(
         "Malformed requests get no 5xx and no traceback, and cost bounded memory.",
         "CWE-20: improper input validation",
+    ),
+    "F7": Requirement(
+        "A tenant that asks for more than its share is refused at once and takes no slot, place in "
+        "a queue or budget of another.",
+        "CWE-770: allocation of resources without limits or throttling",
     ),
     "F14": Requirement(
         "Every call out has what is left of the request's deadline; a hanging part delays no "
