@@ -15,13 +15,18 @@ import pytest
 from core.adapters.inmemory.index import InMemoryIndex
 from core.adapters.qdrant.edge import EdgeIndex
 from core.adapters.qdrant.server import ServerIndex
-from core.errors import Invalid
+from core.adapters.qdrant.strangers import admits_strangers
+from core.errors import Invalid, Unavailable
 from core.model import Filter, Kind, Layer
 from core.ports import Index, IndexHit
 from tests.core.adapters.qdrant.edge_process import EdgeProcess
 from tests.core.adapters.qdrant.points import NOW, Person, direction, towards, word
 from tests.core.adapters.qdrant.rest_double import RestDouble
+from tests.qdrant_double import listening
 
+# The driver warns of a key over plain HTTP; production refuses that, and loopback is not a network.
+pytestmark = pytest.mark.filterwarnings("ignore:Api key is used")
+KEY = "a key of the double"
 QDRANT_URL = os.environ.get("QDRANT_URL")  # noqa: TID251 - the test run's own switch
 
 
@@ -31,8 +36,19 @@ def edge() -> Iterator[EdgeProcess]:
         yield process
 
 
-@pytest.fixture(params=["memory", "edge", "double", *(["server"] if QDRANT_URL else [])])
-async def index(request: pytest.FixtureRequest, edge: EdgeProcess) -> AsyncIterator[Index]:
+@pytest.fixture(scope="module")
+def loopback() -> Iterator[str]:
+    with listening(KEY) as url:
+        yield url
+
+
+KINDS = ["memory", "edge", "double", "loopback", *(["server"] if QDRANT_URL else [])]
+
+
+@pytest.fixture(params=KINDS)
+async def index(
+    request: pytest.FixtureRequest, edge: EdgeProcess, loopback: str
+) -> AsyncIterator[Index]:
     made: InMemoryIndex | EdgeIndex | ServerIndex
     if request.param == "memory":
         yield InMemoryIndex()
@@ -42,6 +58,9 @@ async def index(request: pytest.FixtureRequest, edge: EdgeProcess) -> AsyncItera
     elif request.param == "double":
         transport = RestDouble().transport
         made = ServerIndex("http://qdrant.test:6333", api_key=None, model="m", transport=transport)
+        await made.prepare()
+    elif request.param == "loopback":
+        made = ServerIndex(loopback, api_key=KEY, model="contract")
         await made.prepare()
     else:
         made = ServerIndex(str(QDRANT_URL), api_key=None, model="contract")
@@ -287,3 +306,20 @@ async def test_a_new_index_is_empty():
         edge = EdgeIndex(process.socket)
         assert await edge.empty()
         await edge.aclose()
+
+
+@pytest.mark.parametrize("key", [None, "another key"])
+async def test_a_server_that_refuses_the_key_is_unavailable(loopback, key):
+    stranger = ServerIndex(loopback, api_key=key, model="contract")
+    assert not await stranger.ready()
+    with pytest.raises(Unavailable):
+        await stranger.prepare()
+    with pytest.raises(Unavailable):
+        await stranger.search(Person().reach(), limit=1)
+    await stranger.aclose()
+    assert not await admits_strangers(loopback)
+
+
+async def test_a_server_without_a_key_is_known_to_admit_strangers():
+    with listening("") as url:
+        assert await admits_strangers(url)

@@ -58,7 +58,7 @@ class RestDouble:
 
     def _points(self, method: str, rest: str, body: Body) -> Any:
         if (method, rest) == ("GET", ""):
-            return _info(len(self.points))
+            return collection_info(len(self.points))
         if (method, rest) == ("PUT", "/points"):
             for point in body["points"]:
                 old = self.points.get(point["id"])
@@ -94,16 +94,16 @@ class RestDouble:
 
     def _passes(self, where: Body, point: Body) -> bool:
         # The client spells out what is not set; the server takes that for not given.
-        return passes(_given(where), UUID(point["id"]), point["payload"])
+        return passes(given(where), UUID(point["id"]), point["payload"])
 
 
-def _given(value: Any) -> Any:
+def given(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _given(part) for name, part in value.items() if part is not None}
-    return [_given(part) for part in value] if isinstance(value, list) else value
+        return {name: given(part) for name, part in value.items() if part is not None}
+    return [given(part) for part in value] if isinstance(value, list) else value
 
 
-def _info(count: int) -> Body:
+def collection_info(count: int) -> Body:
     optimizers = {"deleted_threshold": 0.2, "vacuum_min_vector_number": 1000}
     return {
         "status": "green",
