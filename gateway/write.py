@@ -18,7 +18,8 @@ from core import write as engine
 from core.errors import Conflict, GatewayError, Invalid
 from core.event import AuditEvent
 from core.ids import EventId, new_uuid
-from core.model import Draft, Receipt, Target
+from core.model import Draft, Guarded, Receipt, Target
+from core.owners import STAYS_OUT, admit, owner_into
 from core.ports import Claim, Repeated
 from core.scope import Action, Call, Scope
 from gateway.gate import Gate, Once
@@ -48,11 +49,12 @@ async def write(
     action = Action.MEMORY_WRITE
     async with refusing(gate, call, action, target.user_id):
         await gate.budget.charge(call, action, user_id=target.user_id)
-        gate.access.permit(call, target, action)
+        await gate.access.permit(call, target, action)
         async with gate.write.spans.step("guard"):
             guarded = guard_draft(gate.guard, draft, call.principal, target)
         if draft.expires_at is not None and draft.expires_at <= await gate.store.now():
             raise Invalid("This time has passed already.", field="expires_at")
+        await _admit(gate, call, target, guarded)
         # Only now: minting the scope of a write makes the person and the namespace known, and what
         # was refused must leave no trace.
         scope = await gate.access.scope(call, target, action)
@@ -65,9 +67,26 @@ async def write(
         if claim is not None:
             promise = engine.Promise(claim=claim, encode=receipt_bytes)
         try:
-            return await engine.write(scope, guarded, gate.write, promise, embed_now=embed_now)
+            return await engine.write(
+                scope,
+                guarded,
+                gate.write,
+                promise,
+                person=target.user_id or call.principal.pinned_user,
+                embed_now=embed_now,
+            )
         except Repeated:
             return await _raced(gate, scope, claim)
+
+
+async def _admit(gate: Gate, call: Call, target: Target, guarded: Guarded) -> None:
+    """Refuse what does not enter the space it is for, before anybody is made known by it.
+
+    Raises: ContentRejected, and as minting a scope does.
+    """
+    if target.spaces and guarded.sensitivity in STAYS_OUT:
+        scope = await gate.access.scope(call, target, Action.MEMORY_WRITE, make=False)
+        admit(guarded.sensitivity, owner_into(scope))
 
 
 async def _claim(gate: Gate, scope: Scope, once: Once | None) -> Claim | None:

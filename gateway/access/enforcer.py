@@ -1,129 +1,119 @@
 """The one place where an allow decision becomes a Scope.
 
 Rules this module keeps:
-- The policy is asked first; nothing is looked up, and nothing made, for what it denies.
-- What a credential allows is never widened by what a request names: a person or a namespace outside
-  it is denied, and identifiers compare byte for byte.
+- The tenant's policy is asked first, then for each place; nothing is made for what it denies. A
+  place that it denies is left out, and said no to when the caller named it.
+- A token is judged by its scopes as well, and what cannot be undone needs its person at hand.
 - Reading makes nothing. A person never seen reads as empty; a namespace never seen adds nothing.
   Writing makes both, after the decision.
 - A space is open to its members alone; to everybody else it is not there. Membership is read for
   each call, together with the epoch of the tenant's rights: another epoch than the credential was
   verified under ends the call.
+- A call that brings a version token is judged at that epoch or a later one, or not at all.
 - The operator sees no memory; nobody else makes tenants.
 - Without a policy there is no enforcer, so nothing is decided by default.
 """
 
 from dataclasses import dataclass
 
-from core.errors import Denied, Invalid, NotFound, Outdated
-from core.ids import SYSTEM_TENANT, KeyId, NamespaceId, SpaceId, TenantId, UserId, new_uuid
+from core.errors import Denied, Invalid, NotFound, ScopeMissing, StepUpNeeded, Unavailable
+from core.ids import SYSTEM_TENANT, KeyId, TenantId
 from core.model import Target
-from core.ports import (
-    Audience,
-    Directory,
-    IndexTask,
-    Keyring,
-    MemberKind,
-    MemberRole,
-    Members,
-    Membership,
-    Resolved,
-    TenantKeys,
-)
+from core.ports import Directory, IndexTask, Keyring, TenantKeys
 from core.scope import (
-    WRITING,
     Action,
     Call,
     Decision,
     OperatorScope,
     Principal,
-    Role,
     Scope,
     SourceKind,
     Spaces,
     TenantScope,
     Trail,
 )
-from gateway.access.names import (
-    actor_name,
-    member_key,
-    namespace_key,
-    person_name,
-    seal_namespace,
-    space_key,
-    user_key,
+from gateway.access.asked import (
+    Asked,
+    named_person,
+    names_of,
+    person_of,
+    tenant_of,
+    within_namespaces,
 )
+from gateway.access.in_force import Policies
+from gateway.access.names import actor_name, person_name, user_key
+from gateway.access.policy import Asker, Policy
+from gateway.access.reach import find, make_known, reached
 from gateway.access.rules import Rules, Ruling
+from gateway.access.scopes import STEP_UP, scopes_of
+from gateway.access.version_token import mint_version, open_version
 from gateway.guard.identifiers import check_identifier
-
-DEFAULT_NAMESPACE = "default"
-"""Where a credential that may use every namespace writes when it names none."""
 
 _WORKER = "worker:index"
 _OPERATORS_OBJECT = "admin:tenant"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Asked:
-    """What was asked and is allowed; nothing of it has been looked up."""
+class Judged:
+    """What is said of a credential and an action before it is known where."""
 
-    tenant: TenantId
-    user_id: str
-    names: tuple[str, ...] | None
-    members: tuple[tuple[MemberKind, str], ...]
-    every_namespace: bool
-    spaces: tuple[str, ...] | None
-    decision: Decision
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Reach:
-    user: UserId
-    namespaces: frozenset[NamespaceId]
-    known: bool
-    readable: Spaces
-    writable: Spaces
-    into: SpaceId | None
+    allowed: bool
+    rule: str
+    policy_version: str
 
 
 class Enforcer:
     """Turns (who asks, for what, to do what) into a Scope, or Denied.
 
     Args:
-        rules: the policy in force.
-        directory: inside ids of people and namespaces.
+        rules: the deployment's policy.
+        directory: inside ids of people, namespaces and spaces, and the tenants' own policies.
         keyring: look-ups are keyed hashes.
     """
 
     def __init__(self, rules: Rules, directory: Directory, keyring: Keyring) -> None:
-        self._rules = rules
         self._directory = directory
         self._keyring = keyring
+        self._policies = Policies(rules, directory, keyring)
+
+    @property
+    def policies(self) -> Policies:
+        """Every tenant's policy in force."""
+        return self._policies
 
     @property
     def policy_version(self) -> str:
-        """Short hash of the policy in force."""
-        return self._rules.version
+        """Short hash of the deployment's policy."""
+        return self._policies.base.version
 
     def swap(self, rules: Rules) -> None:
-        """Put another checked policy in force, whole, from the next decision on."""
-        self._rules = rules
+        """Put another checked policy of the deployment in force, from the next decision on."""
+        self._policies = Policies(rules, self._directory, self._keyring)
 
-    def ruling(self, principal: Principal, action: Action) -> Ruling:
-        """Return what the policy says of the credential's roles alone: for the audit log, and for
-        lists of what a credential may call. It opens nothing.
+    async def ruling(self, principal: Principal, action: Action) -> Judged:
+        """Return whether a credential may do `action` anywhere: for the audit log, and for lists of
+        what it may call. It opens nothing.
+
+        Raises:
+            Unavailable: the tenant's policy does not load.
         """
-        return self._rules.judge(principal.roles, action)
+        policy = await self._policies.of(principal)
+        asker = await self._asker(principal, policy)
+        ruling = policy.anywhere(asker, action)
+        version = policy.version
+        if ruling.allowed and _lacks_scope(principal, action):
+            return Judged(allowed=False, rule="scope-missing", policy_version=version)
+        return Judged(allowed=ruling.allowed, rule=ruling.rule, policy_version=version)
 
-    def permit(self, call: Call, target: Target, action: Action) -> None:
+    async def permit(self, call: Call, target: Target, action: Action) -> None:
         """Judge a call about one person's memories without looking anything up, or making it.
 
         A write asks this first, so that content which the guard then refuses leaves no trace of a
-        person or a namespace.
+        person or a namespace. Whether a space lets it in is known only when it is looked up.
 
-        Raises: as `scope`, but for Unavailable.
+        Raises: as `scope`.
         """
-        self._asked(call.principal, target, action)
+        await self._asked(call, target, action)
 
     async def scope(
         self, call: Call, target: Target, action: Action, *, make: bool = True
@@ -140,30 +130,31 @@ class Enforcer:
         Raises:
             Denied: the policy says no, the person or a namespace is outside the credential, or a
                 reader of a space would write to it.
-            Invalid: no `user_id`, or a malformed identifier.
+            ScopeMissing, StepUpNeeded: the policy says yes, and the token does not carry it.
+            Invalid: no `user_id`, a malformed identifier, or a version token of nobody's here.
             NotFound: a space is named that the caller is no member of, or that is not there.
             Outdated: rights were taken away since the credential was verified.
-            Unavailable: the directory or the keys did not answer.
+            Unavailable: the directory or the keys did not answer, the tenant's policy does not
+                load, or this replica is behind the version token.
         """
-        asked = self._asked(call.principal, target, action)
-        keys = await self._keys(asked.tenant)
+        asked = await self._asked(call, target, action)
         writing = action is Action.MEMORY_WRITE
-        if writing and make and not asked.spaces:  # in no space: there is nothing to look up
-            reach = await self._make(keys, asked, Spaces(), None)
+        if writing and make and not asked.names.spaces:  # in no space: there is nothing to look up
+            reach = await make_known(self._directory, asked, Spaces(), None, asked.ruling)
         else:
-            found = await self._find(call.principal, keys, asked)
-            reach = await self._reach(keys, asked, action, found, make=make)
+            found = await find(self._directory, call.principal, asked)
+            reach = await reached(self._directory, asked, found, makes=make)
         return Scope(
-            tenant=asked.tenant,
+            tenant=asked.keys.tenant,
             user=reach.user,
             namespaces=reach.namespaces,
             readable=reach.readable,
             writable=reach.writable,
             into=reach.into,
             action=action,
-            decision=asked.decision,
+            decision=Decision(rule=reach.rule, policy_version=asked.policy.version),
             principal=call.principal,
-            trail=_trail(call, keys, person_name(keys, asked.user_id)),
+            trail=_trail(call, asked.keys, person_name(asked.keys, asked.user_id)),
             epoch=call.principal.standing.epoch,
             known=reach.known,
         )
@@ -173,37 +164,45 @@ class Enforcer:
 
         Raises:
             Denied: the policy says no, the caller has no tenant, or the action is not of this kind.
-            Unavailable: the keys did not answer.
+            ScopeMissing, StepUpNeeded, Invalid, Unavailable: as `scope`.
         """
-        decision = self._decide(call.principal, action)
+        principal = call.principal
+        await self._check_version(call)
+        policy = await self._policies.of(principal)
+        ruling = self._decide(call, policy, await self._asker(principal, policy), action)
         if action.object.startswith("memory:") or action.object == _OPERATORS_OBJECT:
             raise Denied(rule="not-about-a-tenant")
-        tenant = _tenant(call.principal)
+        tenant = tenant_of(principal)
         keys = await self._keys(tenant)
         return TenantScope(
             tenant=tenant,
             action=action,
-            decision=decision,
-            principal=call.principal,
+            decision=Decision(rule=ruling.rule, policy_version=policy.version),
+            principal=principal,
             trail=_trail(call, keys, None),
-            epoch=call.principal.standing.epoch,
+            epoch=principal.standing.epoch,
         )
 
     async def operator_scope(self, call: Call, action: Action) -> OperatorScope:
         """Return the scope in which tenants are made, listed and erased.
 
         Raises:
-            Denied: the policy says no, the caller belongs to a tenant, or it is another action.
+            Denied: the policy says no, the caller belongs to a tenant or holds a token, or it is
+                another action.
+            Invalid: a version token came along, which no operator is given.
             Unavailable: the keys did not answer.
         """
-        decision = self._decide(call.principal, action)
-        if action.object != _OPERATORS_OBJECT or call.principal.tenant is not None:
+        principal = call.principal
+        await self._check_version(call)
+        policy = await self._policies.of(principal)
+        ruling = self._decide(call, policy, await self._asker(principal, policy), action)
+        if action.object != _OPERATORS_OBJECT or principal.tenant is not None:
             raise Denied(rule="operator-only")
         keys = await self._keys(SYSTEM_TENANT)
         return OperatorScope(
             action=action,
-            decision=decision,
-            principal=call.principal,
+            decision=Decision(rule=ruling.rule, policy_version=policy.version),
+            principal=principal,
             trail=_trail(call, keys, None),
         )
 
@@ -237,7 +236,7 @@ class Enforcer:
             readable=space,
             writable=space,
             action=Action.MEMORY_UPDATE,
-            decision=Decision(rule=_WORKER, policy_version=self._rules.version),
+            decision=Decision(rule=_WORKER, policy_version=self.policy_version),
             principal=principal,
             trail=Trail(
                 actor=actor_name(keys, _WORKER),
@@ -259,29 +258,75 @@ class Enforcer:
         check_identifier("user_id", user_id)
         return frozenset({person_name(await self._keys(tenant), user_id)})
 
-    def _asked(self, principal: Principal, target: Target, action: Action) -> _Asked:
-        decision = self._decide(principal, action)
+    async def version_token(self, tenant: TenantId, epoch: int) -> str:
+        """Return the token that a later request presents to be judged at `epoch` or later.
+
+        Args:
+            epoch: as `AdminView.epoch` gives it, at the end of the change that took a right away.
+
+        Raises:
+            Denied: the tenant is gone.
+            Unavailable: the keys did not answer.
+        """
+        return mint_version(await self._keys(tenant), epoch)
+
+    async def _check_version(self, call: Call) -> None:
+        """Refuse a call that must be judged later than its credential was read."""
+        if call.not_before is None:
+            return
+        tenant = call.principal.tenant
+        if tenant is None:
+            raise Invalid("No version token is the operator's.", field="X-Access-Version")
+        if open_version(await self._keys(tenant), call.not_before) > call.principal.standing.epoch:
+            raise Unavailable
+
+    async def _asked(self, call: Call, target: Target, action: Action) -> Asked:
+        principal = call.principal
+        await self._check_version(call)
+        policy = await self._policies.of(principal)
+        asker = await self._asker(principal, policy, named_person(principal, target))
+        ruling = self._decide(call, policy, asker, action)
         if not action.object.startswith("memory:"):
             raise Denied(rule="not-about-memories")
-        tenant = _tenant(principal)
-        user_id = _person(principal, target)
-        names = _namespaces(principal, target, action)
-        return _Asked(
-            tenant=tenant,
+        tenant = tenant_of(principal)
+        user_id = person_of(principal, target)
+        names = names_of(principal, target, action, user_id, policy.listed(asker))
+        asked = Asked(
+            keys=await self._keys(tenant),
             user_id=user_id,
+            action=action,
             names=names,
-            members=_members(principal, target, user_id),
-            every_namespace=target.namespaces is None and principal.namespaces is None,
-            spaces=_spaces(target, action),
-            decision=decision,
+            policy=policy,
+            asker=asker,
+            ruling=ruling,
+        )
+        return within_namespaces(asked) if policy.has_places else asked
+
+    async def _asker(
+        self, principal: Principal, policy: Policy, person: str | None = None
+    ) -> Asker:
+        if not policy.is_own or principal.tenant is None:  # the base policy knows nobody by name
+            return Asker(roles=principal.roles, key=principal.key_id)
+        keys = await self._keys(principal.tenant)
+        owner = principal.person
+        return Asker(
+            roles=principal.roles,
+            key=principal.key_id,
+            owner=None if owner is None else user_key(keys, owner).hex(),
+            person=None if person is None else user_key(keys, person).hex(),
         )
 
-    def _decide(self, principal: Principal, action: Action) -> Decision:
-        rules = self._rules
-        ruling = rules.judge(principal.roles, action)
+    def _decide(self, call: Call, policy: Policy, asker: Asker, action: Action) -> Ruling:
+        principal = call.principal
+        ruling = policy.anywhere(asker, action)
         if not ruling.allowed:
             raise Denied(rule=ruling.rule)
-        return Decision(rule=ruling.rule, policy_version=rules.version)
+        if _lacks_scope(principal, action):
+            needed = scopes_of(action)
+            raise ScopeMissing(needed) if needed else Denied(rule="not-for-tokens")
+        if action in STEP_UP and not (principal.fresh or call.confirmed):
+            raise StepUpNeeded
+        return ruling
 
     async def _keys(self, tenant: TenantId) -> TenantKeys:
         try:
@@ -289,164 +334,13 @@ class Enforcer:
         except NotFound as err:  # erased since the credential was read
             raise Denied(rule="no-tenant") from err
 
-    async def _find(self, principal: Principal, keys: TenantKeys, asked: _Asked) -> Resolved:
-        wanted = (
-            None if asked.names is None else [namespace_key(keys, name) for name in asked.names]
-        )
-        members = Members()
-        if asked.spaces != ():
-            members = Members(
-                keys=tuple(member_key(keys, kind, name) for kind, name in asked.members),
-                every_namespace=asked.every_namespace,
-            )
-        try:
-            found = await self._directory.resolve(
-                keys.tenant, user_key(keys, asked.user_id), wanted, members
-            )
-        except NotFound as err:  # erased since the credential was read
-            raise Denied(rule="no-tenant") from err
-        if found.standing.epoch != principal.standing.epoch:
-            raise Outdated
-        return found
 
-    async def _reach(
-        self, keys: TenantKeys, asked: _Asked, action: Action, found: Resolved, *, make: bool
-    ) -> _Reach:
-        members = _named(keys, asked, found)
-        writers = [one for one in members if one.role is MemberRole.WRITER]
-        # What the directory adds to what was asked is dropped: it looks up, it does not decide.
-        wanted = (
-            None if asked.names is None else {namespace_key(keys, name) for name in asked.names}
-        )
-        namespaces = frozenset(
-            place for key, place in found.namespaces.items() if wanted is None or key in wanted
-        )
-        writable = Spaces()
-        into = None
-        if action is Action.MEMORY_WRITE:
-            if len(writers) != len(members):
-                raise Denied(rule="space-reader")
-            into = writers[0].space if writers else None
-            writable = _by_audience(writers)
-            if make and (found.user is None or not namespaces):
-                return await self._make(keys, asked, writable, into)
-        elif action in WRITING:
-            writable = _by_audience(writers)
-        return _Reach(
-            user=UserId(new_uuid()) if found.user is None else found.user,
-            namespaces=namespaces,
-            known=found.user is not None,
-            readable=_by_audience(members),
-            writable=writable,
-            into=into,
-        )
-
-    async def _make(
-        self, keys: TenantKeys, asked: _Asked, spaces: Spaces, into: SpaceId | None
-    ) -> _Reach:
-        (name,) = asked.names or (DEFAULT_NAMESPACE,)
-        user, namespace = await self._directory.ensure(
-            keys.tenant,
-            user_key(keys, asked.user_id),
-            namespace_key(keys, name),
-            seal_namespace(keys, name),
-        )
-        return _Reach(
-            user=user,
-            namespaces=frozenset({namespace}),
-            known=True,
-            readable=spaces,
-            writable=spaces,
-            into=into,
-        )
-
-
-def _tenant(principal: Principal) -> TenantId:
-    if principal.tenant is None or Role.OPERATOR in principal.roles:
-        raise Denied(rule="no-tenant")
-    return principal.tenant
-
-
-def _person(principal: Principal, target: Target) -> str:
-    user_id = principal.pinned_user if target.user_id is None else target.user_id
-    if user_id is None:
-        raise Invalid("user_id is required", field="user_id")
-    check_identifier("user_id", user_id)
-    if principal.users is not None and user_id not in principal.users:
-        raise Denied(rule="person-outside-credential")
-    return user_id
-
-
-def _namespaces(principal: Principal, target: Target, action: Action) -> tuple[str, ...] | None:
-    """Return the names to look up, the one to write to, or None for every one of the tenant."""
-    writing = action is Action.MEMORY_WRITE
-    field = "namespace" if writing else "namespaces"
-    allowed = principal.namespaces
-    if target.namespaces is None:
-        if not writing:
-            return allowed
-        if allowed is None:
-            return (DEFAULT_NAMESPACE,)
-        if not allowed:
-            raise Denied(rule="namespace-outside-credential")
-        return (allowed[0],)
-    for name in target.namespaces:
-        check_identifier(field, name)
-    if allowed is not None and not set(target.namespaces) <= set(allowed):
-        raise Denied(rule="namespace-outside-credential")
-    if writing and len(target.namespaces) != 1:
-        raise Invalid("A write goes to one namespace.", field=field)
-    return target.namespaces
-
-
-def _spaces(target: Target, action: Action) -> tuple[str, ...] | None:
-    """Return the spaces to look up, None for all of membership; a write goes to one or to none."""
-    if target.spaces is None:
-        return () if action is Action.MEMORY_WRITE else None
-    field = "space" if action is Action.MEMORY_WRITE else "spaces"
-    for name in target.spaces:
-        check_identifier(field, name)
-    if action is Action.MEMORY_WRITE and len(target.spaces) > 1:
-        raise Invalid("A write goes to one space.", field=field)
-    return target.spaces
-
-
-def _members(
-    principal: Principal, target: Target, user_id: str
-) -> tuple[tuple[MemberKind, str], ...]:
-    """Return as what a caller may be a member: its key, the person, the namespaces in use."""
-    used = principal.namespaces if target.namespaces is None else target.namespaces
-    key = (
-        ((MemberKind.KEY, principal.key_id),) if principal.scopes is None else ()
-    )  # no token is one
-    return (
-        *key,
-        (MemberKind.USER, user_id),
-        *((MemberKind.NAMESPACE, name) for name in used or ()),
-    )
-
-
-def _namespace_keys(keys: TenantKeys, asked: _Asked) -> list[bytes] | None:
-    return None if asked.names is None else [namespace_key(keys, name) for name in asked.names]
-
-
-def _named(keys: TenantKeys, asked: _Asked, found: Resolved) -> list[Membership]:
-    """Return the memberships that were asked for. Raises: NotFound (one that is not there)."""
-    if asked.spaces is None:
-        return list(found.spaces)
-    wanted = {space_key(keys, name) for name in asked.spaces}
-    members = [one for one in found.spaces if one.key in wanted]
-    if len(members) != len(wanted):
-        raise NotFound
-    return members
-
-
-def _by_audience(members: list[Membership]) -> Spaces:
-    of = {
-        audience: frozenset(one.space for one in members if one.audience is audience)
-        for audience in Audience
-    }
-    return Spaces(same_user=of[Audience.SAME_USER], members=of[Audience.MEMBERS])
+def _lacks_scope(principal: Principal, action: Action) -> bool:
+    """Tell whether a token does not carry what `action` needs; without a scope, it is for none."""
+    if principal.scopes is None:
+        return False
+    needed = scopes_of(action)
+    return not needed or not needed <= principal.scopes
 
 
 def _trail(call: Call, keys: TenantKeys, person: str | None) -> Trail:

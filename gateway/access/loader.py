@@ -4,8 +4,9 @@ Rules this module keeps:
 - A policy is accepted whole or not at all; while one is judged, the last good one decides.
 - The model is data so that it can be read and reviewed, and it is compared with the one below: no
   pattern, no `eval`, no other effect can be put in its place.
-- A rule names a known role, and an object and a verb that some action has, byte for byte. There is
-  no wildcard, no duplicate, no empty field, and no empty policy.
+- A rule names a known role, the whole tenant (a deployment knows no tenant's namespaces), and an
+  object and a verb that some action has, byte for byte. There is no wildcard, no duplicate, no
+  empty field, and no empty policy.
 - A policy brings its own cases: each role alone, and nobody, against every action, the denied ones
   included. A policy that fails one, or leaves one out, is refused.
 
@@ -25,15 +26,23 @@ import yaml
 
 from core.errors import FieldFault, NamesInvalid
 from core.scope import Action, Role
-from gateway.access.rules import RuleLine, Rules
+from gateway.access.policy import Asker, Policy
+from gateway.access.rules import TENANT, RuleLine, Rules
 
 _MODEL: Final = {
-    "request_definition": {"r": "sub, obj, act"},
-    "policy_definition": {"p": "sub, obj, act, eft"},
+    "request_definition": {"r": "sub, dom, obj, act"},
+    "policy_definition": {"p": "sub, dom, obj, act, eft"},
     "policy_effect": {"e": "some(where (p.eft == allow)) && !some(where (p.eft == deny))"},
-    "matchers": {"m": "r.sub == p.sub && r.obj == p.obj && r.act == p.act"},
+    "matchers": {
+        "m": "r.sub == p.sub && r.dom == p.dom && r.obj == p.obj && r.act == p.act",
+    },
 }
-_FIELDS = 5  # p, subject, object, verb, effect
+_FIELDS = 6  # p, subject, place, object, verb, effect
+MODEL: Final = "\n".join(
+    f"[{name}]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items())
+    for name, keys in _MODEL.items()
+)
+"""The model as Casbin reads it: written from the constant, so that it never sees the file."""
 _SUBJECTS = {f"role:{role.value}" for role in Role}
 _PAIRS = {(action.object, action.verb) for action in Action}
 _MAX_BYTES = 1 << 20  # a policy of this vocabulary has a few hundred lines at most
@@ -83,19 +92,10 @@ def check(model: str, policy: str, cases: Mapping[str, str]) -> Rules:
     lines = _parse_policy(policy, faults)
     faults.stop()
     contents = hashlib.sha256(f"{len(model)}:{model}{policy}".encode()).hexdigest()
-    rules = Rules(_casbin_text(), lines, version=contents[:12])
+    rules = Rules(MODEL, lines, version=contents[:12])
     _run_cases(rules, cases, faults)
     faults.stop()
     return rules
-
-
-def _casbin_text() -> str:
-    # Built from the constant, so that Casbin's own reader never sees the file.
-    parts = (
-        f"[{name}]\n" + "".join(f"{k} = {v}\n" for k, v in keys.items())
-        for name, keys in _MODEL.items()
-    )
-    return "\n".join(parts)
 
 
 def _check_model(text: str, faults: _Faults) -> None:
@@ -144,19 +144,22 @@ def _parse_line(raw: str, where: str, faults: _Faults) -> RuleLine | None:
         faults.add(where, "It cannot be read.")
         return None
     if len(fields) != _FIELDS or fields[0] != "p":
-        faults.add(where, "A rule is: p, role, object, verb, effect.")
+        faults.add(where, "A rule is: p, role, tenant, object, verb, effect.")
         return None
-    _, subject, obj, verb, effect = fields
+    _, subject, place, obj, verb, effect = fields
     if subject not in _SUBJECTS:
         faults.add(where, "The subject is not a known role.")
+    if place != TENANT:
+        faults.add(where, "The place is the whole tenant.")
     if (obj, verb) not in _PAIRS:
         faults.add(where, "There is no action of this object and verb.")
     if effect not in {"allow", "deny"}:
         faults.add(where, "The effect is allow or deny.")
-    return RuleLine(subject=subject, object=obj, verb=verb, effect=effect)
+    return RuleLine(subject, place, obj, verb, effect)
 
 
 def _run_cases(rules: Rules, cases: Mapping[str, str], faults: _Faults) -> None:
+    policy = Policy(rules)
     tried: set[frozenset[Role]] = set()
     for name, text in cases.items():
         where = f"cases/{name}"
@@ -165,7 +168,7 @@ def _run_cases(rules: Rules, cases: Mapping[str, str], faults: _Faults) -> None:
             continue
         tried.add(roles)
         for action in Action:
-            decided = "allow" if rules.judge(roles, action).allowed else "deny"
+            decided = "allow" if policy.judge(Asker(roles=roles), action).allowed else "deny"
             if expected.get(action.value) != decided:
                 faults.add(f"{where}:{action.value}", "The policy decides otherwise.")
     wanted = {frozenset({role}) for role in Role} | {frozenset[Role]()}

@@ -64,11 +64,15 @@ class AuditRefusals:
                 error's code.
 
         Raises:
-            Unavailable: the event could not be written, so the caller gets this instead.
+            Unavailable: the event could not be written, or the policy it names does not load, so
+                the caller gets this instead.
         """
         tenant = call.principal.tenant
         keys = await self._keyring.tenant(SYSTEM_TENANT if tenant is None else tenant)
-        decision, rule = self._decision(call, action, error)
+        # A malformed call may end before the policy is asked, so it is asked now: what would have
+        # been denied anyway is logged as denied.
+        judged = await self._access.ruling(call.principal, action)
+        denied = isinstance(error, Denied) or not judged.allowed
         await self._store.append(
             AuditEvent(
                 event_id=EventId(new_uuid()),
@@ -78,23 +82,15 @@ class AuditRefusals:
                 on_behalf_of=_person(keys, call, user_id),
                 action=action.value,
                 object=_OBJECTS.get(action.object, action.object),
-                decision=decision,
-                rule=rule,
-                policy_version=self._access.policy_version,
+                decision="deny" if denied else "allow",
+                rule=error.rule if isinstance(error, Denied) else judged.rule,
+                policy_version=judged.policy_version,
                 outcome=outcome or error.code,
                 count=len(error.reasons) if isinstance(error, ContentRejected) else 0,
                 request_id=call.request_id,
                 trace_id=call.trace_id,
             )
         )
-
-    def _decision(self, call: Call, action: Action, error: GatewayError) -> tuple[str, str]:
-        if isinstance(error, Denied):
-            return "deny", error.rule
-        # A malformed call may end before the policy is asked, so it is asked now: what would have
-        # been denied anyway is logged as denied.
-        ruling = self._access.ruling(call.principal, action)
-        return ("allow" if ruling.allowed else "deny"), ruling.rule
 
 
 def _person(keys: TenantKeys, call: Call, user_id: str | None) -> str | None:

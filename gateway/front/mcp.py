@@ -93,7 +93,7 @@ def build_server(
     async def list_tools(
         ctx: ServerRequestContext[Any, Any], _params: PaginatedRequestParams | None
     ) -> ListToolsResult:
-        return ListToolsResult(tools=tools_for(gate, call_of(ctx)))
+        return ListToolsResult(tools=await tools_for(gate, call_of(ctx)))
 
     @quiet
     async def on_call_tool(

@@ -303,12 +303,12 @@ _SPECS = (
 SPECS: Mapping[str, _Spec] = {spec.name: spec for spec in _SPECS}
 
 
-def tools_for(gate: Gate, call: Call) -> list[Tool]:
+async def tools_for(gate: Gate, call: Call) -> list[Tool]:
     """Return the tools that this credential may call, in a fixed order."""
     return [
         _tool(spec, hide_user=call.principal.pinned_user is not None)
         for spec in SPECS.values()
-        if gate.access.ruling(call.principal, spec.action).allowed
+        if (await gate.access.ruling(call.principal, spec.action)).allowed
     ]
 
 

@@ -8,6 +8,7 @@ import yaml
 from core.errors import Invalid
 from core.scope import Action, Role
 from gateway.access.loader import check, load
+from gateway.access.policy import Asker, Policy
 from gateway.access.rules import DEFAULT_DENY, RuleLine, Rules
 from gateway.resources import data_path
 from tests.gateway.access.reference import MAY
@@ -16,8 +17,12 @@ FOLDER = data_path("policies", "access")
 MODEL = (FOLDER / "model.conf").read_text("utf-8")
 POLICY = (FOLDER / "policy.csv").read_text("utf-8")
 CASES = {path.name: path.read_text("utf-8") for path in FOLDER.glob("cases/*.yaml")}
-READER = "p, role:reader, memory:item, read, allow"
+READER = "p, role:reader, tenant, memory:item, read, allow"
 ANYBODY = frozenset({Role.READER, Role.WRITER})
+
+
+def judge(rules: Rules, roles, action: Action):
+    return Policy(rules).judge(Asker(roles=frozenset(roles)), action)
 
 
 def refused(model=MODEL, policy=POLICY, cases=CASES) -> set[str]:
@@ -31,7 +36,7 @@ def refused(model=MODEL, policy=POLICY, cases=CASES) -> set[str]:
 @pytest.mark.parametrize("role", Role)
 def test_each_role_may_what_the_contract_says_and_nothing_else(role):
     rules = load(FOLDER)
-    allowed = {one.value for one in Action if rules.judge(frozenset({role}), one).allowed}
+    allowed = {one.value for one in Action if judge(rules, {role}, one).allowed}
     assert allowed == MAY[role]
 
 
@@ -59,11 +64,16 @@ def test_every_case_has_a_name_that_tells():
         ("r.act == p.act", "eval(p.act)"),
         ("r.act == p.act", "(r.act == p.act || true)"),
         ("&& r.act == p.act", ""),
-        ("m = r.sub == p.sub && r.obj == p.obj && r.act == p.act", "m = true"),
+        (
+            "m = r.sub == p.sub && r.dom == p.dom && r.obj == p.obj && r.act == p.act",
+            "m = true",
+        ),
         (" && !some(where (p.eft == deny))", ""),
         ("e = some(where (p.eft == allow)) && ", "e = "),
-        ("r = sub, obj, act", "r = sub, obj, act, extra"),
-        ("p = sub, obj, act, eft", "p = sub, obj, act"),
+        ("r.dom == p.dom", "keyMatch(r.dom, p.dom)"),
+        ("r.dom == p.dom && ", ""),
+        ("r = sub, dom, obj, act", "r = sub, dom, obj, act, extra"),
+        ("p = sub, dom, obj, act, eft", "p = sub, dom, obj, act"),
         ("[matchers]", "[role_definition]\ng = _, _\n\n[matchers]"),
         ("[matchers]", "[matchers]\nm2 = true"),
         ("[matchers]", "[matcher]"),
@@ -87,40 +97,46 @@ def test_the_model_has_no_function_and_compares_bytes():
 @pytest.mark.parametrize(
     "line",
     [
-        "p, role:*, memory:item, read, allow",
-        "p, *, memory:item, read, allow",
-        "p, role:reader, *, read, allow",
-        "p, role:reader, memory:*, read, allow",
-        "p, role:reader, memory:item, *, allow",
-        "p, role:reader, memory:item, .*, allow",
-        "p, role:reader-evil, memory:item, read, allow",
-        "p, role:Reader, memory:item, read, allow",
-        "p, ROLE:reader, memory:item, read, allow",
-        "p, role:reader , memory:item, read, allow",
-        "p, role:ｒeader, memory:item, read, allow",
-        "p, role:reader\t, memory:item, read, allow",
-        "p, role:reader\x00, memory:item, read, allow",
-        "p, role:reader\r, memory:item, read, allow",
-        "p, reader, memory:item, read, allow",
-        "p, user:alice, memory:item, read, allow",
-        "p, , memory:item, read, allow",
-        "p, role:reader, , read, allow",
-        "p, role:reader, memory:item, , allow",
-        "p, role:reader, memory:item, read, ",
-        "p, role:reader, memory:item, read, ALLOW",
-        "p, role:reader, memory:item, read, maybe",
-        "p, role:reader, memory:item, read",
-        "p, role:reader, memory:item, read, allow, more",
-        "p, role:reader, memory:item, create, allow",
-        "p, role:reader, memory:items, read, allow",
-        "p2, role:reader, memory:item, read, allow",
+        "p, role:*, tenant, memory:item, read, allow",
+        "p, *, tenant, memory:item, read, allow",
+        "p, role:reader, *, memory:item, read, allow",
+        "p, role:reader, TENANT, memory:item, read, allow",
+        "p, role:reader, namespace:support, memory:item, read, allow",
+        "p, role:reader, space:team, memory:item, read, allow",
+        "p, role:reader, , memory:item, read, allow",
+        "p, role:reader, memory:item, read, allow",
+        "p, role:reader, tenant, *, read, allow",
+        "p, role:reader, tenant, memory:*, read, allow",
+        "p, role:reader, tenant, memory:item, *, allow",
+        "p, role:reader, tenant, memory:item, .*, allow",
+        "p, role:reader-evil, tenant, memory:item, read, allow",
+        "p, role:Reader, tenant, memory:item, read, allow",
+        "p, ROLE:reader, tenant, memory:item, read, allow",
+        "p, role:reader , tenant, memory:item, read, allow",
+        "p, role:ｒeader, tenant, memory:item, read, allow",
+        "p, role:reader\t, tenant, memory:item, read, allow",
+        "p, role:reader\x00, tenant, memory:item, read, allow",
+        "p, role:reader\r, tenant, memory:item, read, allow",
+        "p, reader, tenant, memory:item, read, allow",
+        "p, user:alice, tenant, memory:item, read, allow",
+        "p, , tenant, memory:item, read, allow",
+        "p, role:reader, tenant, , read, allow",
+        "p, role:reader, tenant, memory:item, , allow",
+        "p, role:reader, tenant, memory:item, read, ",
+        "p, role:reader, tenant, memory:item, read, ALLOW",
+        "p, role:reader, tenant, memory:item, read, maybe",
+        "p, role:reader, tenant, memory:item, read",
+        "p, role:reader, tenant, memory:item, read, allow, more",
+        "p, role:reader, tenant, memory:item, create, allow",
+        "p, role:reader, tenant, memory:items, read, allow",
+        "p2, role:reader, tenant, memory:item, read, allow",
         "g, alice, role:reader",
         "P, role:reader, memory:item, read, allow",
         'p, "role:reader, memory:item, read, allow',
         'p, "role:reader"x, memory:item, read, allow',
         ",,,,",
         "anything",
-        "\ufeffp, role:reader, memory:item, read, allow",
+        "\ufeffp, role:reader, tenant, memory:item, read, allow",
     ],
     ids=ascii,
 )
@@ -131,7 +147,7 @@ def test_a_line_that_is_not_exactly_a_rule_refuses_the_policy(line):
 
 def test_a_fault_does_not_echo_what_was_written():
     with pytest.raises(Invalid) as caught:
-        check(MODEL, POLICY + "p, role:sesame, memory:item, read, allow", CASES)
+        check(MODEL, POLICY + "p, role:sesame, tenant, memory:item, read, allow", CASES)
     assert "sesame" not in f"{caught.value} {caught.value.faults}"
 
 
@@ -151,7 +167,7 @@ def test_a_policy_without_end_is_refused():
 
 
 def test_a_policy_that_allows_more_than_its_cases_say_is_refused():
-    faults = refused(policy=POLICY + "p, role:admin, memory:item, read, allow")
+    faults = refused(policy=POLICY + "p, role:admin, tenant, memory:item, read, allow")
     assert "cases/admin.yaml:memory:item:read" in faults
 
 
@@ -201,13 +217,13 @@ def test_a_deny_beats_the_allow_of_another_role():
         ),
         version="v",
     )
-    assert rules.judge(frozenset({Role.READER}), Action.MEMORY_READ).allowed
-    ruling = rules.judge(ANYBODY, Action.MEMORY_READ)
+    assert judge(rules, {Role.READER}, Action.MEMORY_READ).allowed
+    ruling = judge(rules, ANYBODY, Action.MEMORY_READ)
     assert (ruling.allowed, ruling.rule) == (False, "p:role:writer,memory:item,read")
 
 
 def line(role: str, effect: str) -> RuleLine:
-    return RuleLine(subject=f"role:{role}", object="memory:item", verb="read", effect=effect)
+    return RuleLine(f"role:{role}", "tenant", "memory:item", "read", effect)
 
 
 def _model() -> str:
@@ -217,24 +233,24 @@ def _model() -> str:
 @pytest.mark.requirement("C2")
 def test_casbin_without_rules_allows_an_empty_request_and_we_do_not():
     rules = Rules(_model(), (), version="v")
-    assert rules._casbin.enforce("", "", "")  # the trap is there
-    assert rules._ask("", "", "") is DEFAULT_DENY
-    assert not any(rules.judge(frozenset(Role), action).allowed for action in Action)
+    assert rules._casbin.enforce("", "", "", "")  # the trap is there
+    assert rules._ask("", "", "", "") is DEFAULT_DENY
+    assert not any(judge(rules, Role, action).allowed for action in Action)
 
 
 @pytest.mark.requirement("C3")
 def test_casbin_switched_off_allows_everything_and_we_nothing():
     rules = Rules(_model(), (line("reader", "allow"),), version="v")
     rules._casbin.enable_enforce(False)
-    assert rules._casbin.enforce("x", "y", "z")  # the trap is there
-    assert not any(rules.judge(frozenset(Role), action).allowed for action in Action)
+    assert rules._casbin.enforce("x", "t", "y", "z")  # the trap is there
+    assert not any(judge(rules, Role, action).allowed for action in Action)
 
 
 @pytest.mark.requirement("C2")
 def test_a_matcher_that_fails_denies():
     broken = _model().replace("r.act == p.act", "r.act.nothing == p.act")
     rules = Rules(broken, (line("reader", "allow"),), version="v")
-    ruling = rules.judge(frozenset({Role.READER}), Action.MEMORY_READ)
+    ruling = judge(rules, {Role.READER}, Action.MEMORY_READ)
     assert (ruling.allowed, ruling.rule) == (False, "matcher-error")
 
 
@@ -242,24 +258,29 @@ def test_a_matcher_that_fails_denies():
 @pytest.mark.parametrize(
     "asked",
     [
-        ("role:reader", "memory:item", "read\n"),
-        ("role:reader", "memory:item", "READ"),
-        ("role:reader", "memory:item", ""),
-        ("role:reader", "memory:item", "*"),
-        ("role:reader", "memory:item/", "read"),
-        ("role:reader", "memory:item-evil", "read"),
-        ("role:reader-evil", "memory:item", "read"),
-        ("role:reade", "memory:item", "read"),
-        ("reader", "memory:item", "read"),
-        ("", "memory:item", "read"),
-        ("role:ｒeader", "memory:item", "read"),
-        ("role:reader", "memory:item", "read' || 'a' == 'a"),
+        ("role:reader", "tenant", "memory:item", "read\n"),
+        ("role:reader", "tenant", "memory:item", "READ"),
+        ("role:reader", "Tenant", "memory:item", "read"),
+        ("role:reader", "tenant\n", "memory:item", "read"),
+        ("role:reader", "", "memory:item", "read"),
+        ("role:reader", "*", "memory:item", "read"),
+        ("role:reader", "namespace:support", "memory:item", "read"),
+        ("role:reader", "tenant", "memory:item", ""),
+        ("role:reader", "tenant", "memory:item", "*"),
+        ("role:reader", "tenant", "memory:item/", "read"),
+        ("role:reader", "tenant", "memory:item-evil", "read"),
+        ("role:reader-evil", "tenant", "memory:item", "read"),
+        ("role:reade", "tenant", "memory:item", "read"),
+        ("reader", "tenant", "memory:item", "read"),
+        ("", "tenant", "memory:item", "read"),
+        ("role:ｒeader", "tenant", "memory:item", "read"),
+        ("role:reader", "tenant", "memory:item", "read' || 'a' == 'a"),
     ],
     ids=ascii,
 )
 def test_what_is_almost_a_rule_is_none(asked):
     rules = load(FOLDER)
-    assert rules._ask("role:reader", "memory:item", "read").allowed
+    assert rules._ask("role:reader", "tenant", "memory:item", "read").allowed
     assert not rules._ask(*asked).allowed
 
 
@@ -267,14 +288,15 @@ def test_what_is_almost_a_rule_is_none(asked):
 def test_casbin_logs_nothing(caplog):
     rules = load(FOLDER)
     with caplog.at_level(logging.DEBUG):
-        rules.judge(frozenset(), Action.MEMORY_READ)
-        rules.judge(frozenset({Role.ADMIN}), Action.MEMORY_READ)
+        judge(rules, (), Action.MEMORY_READ)
+        judge(rules, {Role.ADMIN}, Action.MEMORY_READ)
     assert not caplog.records
 
 
-def test_a_decision_is_made_once_a_policy(monkeypatch):
-    rules = load(FOLDER)
-    roles = frozenset({Role.READER, Role.WRITER})
-    first = rules.judge(roles, Action.MEMORY_READ)
+def test_casbin_is_asked_once_a_rule(monkeypatch):
+    rules = Rules(_model(), (line("reader", "allow"), line("writer", "allow")), version="v")
+    first = judge(rules, {Role.READER}, Action.MEMORY_READ)
+    assert first.allowed
     monkeypatch.setattr(rules, "_casbin", None)
-    assert rules.judge(roles, Action.MEMORY_READ) is first
+    assert judge(rules, {Role.READER}, Action.MEMORY_READ) is first
+    assert judge(rules, {Role.WRITER}, Action.MEMORY_READ).rule == "matcher-error"

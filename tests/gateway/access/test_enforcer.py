@@ -10,7 +10,7 @@ from core.model import Target
 from core.ports import IndexTask
 from core.scope import Action, Call, Principal, Role, Spaces
 from gateway.access.enforcer import Enforcer
-from gateway.access.loader import _casbin_text, _Faults, _parse_policy, load
+from gateway.access.loader import MODEL, _Faults, _parse_policy, load
 from gateway.access.names import namespace_key, open_namespace
 from gateway.access.rules import Rules
 from gateway.resources import data_path
@@ -52,7 +52,7 @@ def access(directory, keyring):
 
 def make_rules(policy: str) -> Rules:
     """Return the rules of `policy` without its cases, which the loader's own tests are about."""
-    return Rules(_casbin_text(), _parse_policy(policy, _Faults()), version="test")
+    return Rules(MODEL, _parse_policy(policy, _Faults()), version="test")
 
 
 async def write(access, user_id="alice", namespaces=None, **who):
@@ -355,18 +355,20 @@ def test_enforcement_cannot_be_switched_off(access):
         "audit_names",
         "operator_scope",
         "permit",
+        "policies",
         "policy_version",
         "ruling",
         "scope",
         "scope_for_task",
         "swap",
         "tenant_scope",
+        "version_token",
     }
     assert inspect.signature(Enforcer).parameters["rules"].default is inspect.Parameter.empty
 
 
 async def test_permission_alone_makes_nobody_known(access, directory):
-    access.permit(call(), Target(user_id="nobody-yet"), Action.MEMORY_WRITE)
+    await access.permit(call(), Target(user_id="nobody-yet"), Action.MEMORY_WRITE)
     scope = await access.scope(
         call(), Target(user_id="nobody-yet"), Action.MEMORY_WRITE, make=False
     )
@@ -374,4 +376,4 @@ async def test_permission_alone_makes_nobody_known(access, directory):
     assert not directory.users
     assert not directory.namespaces
     with pytest.raises(Denied):
-        access.permit(call({Role.READER}), Target(user_id="alice"), Action.MEMORY_WRITE)
+        await access.permit(call({Role.READER}), Target(user_id="alice"), Action.MEMORY_WRITE)
