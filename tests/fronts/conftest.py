@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 import httpx
 import pytest
 
+from tests.fronts.seats import Replica
+from tests.fronts.seats import replica as open_replica
 from tests.fronts.serving import serving
 from tests.house import House
 from tests.live.gateways import ALL_ROLES, Agent
@@ -45,3 +47,10 @@ def served(house: House) -> Iterator[Served]:
         yield Served(url, house, operator, Agent(http, key, admin.tenant, "alice"))
     house.loop.call_soon_threadsafe(over.set)
     holding.result(30)
+
+
+@pytest.fixture(scope="session")
+def replica(house: House) -> Iterator[Replica]:
+    """One more replica of the shared gateway, entered by seats."""
+    with open_replica(house) as opened:
+        yield opened
