@@ -28,6 +28,7 @@ from typing_extensions import override
 from core.errors import Denied, GatewayError, NotFound, Throttled, Unauthenticated, Unavailable
 from core.scope import Action, Call, Principal
 from gateway.access.scopes import scopes_of
+from gateway.access.version_token import HEADER as ACCESS_VERSION
 from gateway.auth.authenticator import Authenticator, Channel
 from gateway.auth.failures import Failures
 from gateway.front import (
@@ -163,7 +164,12 @@ class Desk:
                 self._telemetry.request(scope["method"], passage.route, parent) as trace_id,
             ):
                 principal = await self._authenticated(scope, channel)
-                call = Call(principal=principal, request_id=passage.request_id, trace_id=trace_id)
+                call = Call(
+                    principal=principal,
+                    request_id=passage.request_id,
+                    trace_id=trace_id,
+                    not_before=_not_before(scope),
+                )
                 budget = self._gate.budget
                 passage.told = lambda: budget_headers(budget.tightest(call.request_id))
                 own = await budget.concurrency(principal, action)
@@ -309,10 +315,18 @@ def _named(probe: Probe) -> Endpoint:
     return endpoint
 
 
+def _not_before(scope: Scope) -> str | None:
+    """Return the version token that came along; two of them are none of ours."""
+    found = values(scope["headers"], ACCESS_VERSION.lower().encode())
+    return ", ".join(found) if found else None
+
+
 def _response(operation: Operation, answer: Answer) -> Response:
-    if answer.body is None:
-        return Response(status_code=operation.status)
     headers = {} if answer.version is None else {"ETag": f'"{answer.version}"'}
+    if answer.access_version is not None:
+        headers[ACCESS_VERSION] = answer.access_version
+    if answer.body is None:
+        return Response(status_code=operation.status, headers=headers)
     return Response(
         encode(answer.body),
         status_code=operation.status,

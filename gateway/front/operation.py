@@ -71,10 +71,15 @@ class Answer:
 
     Args:
         version: of the memory shown, for its `ETag`.
+        access_version: the version token of a change that took a right away (a key revoked or
+            rotated without overlap, a member or a space gone, a policy or quotas put), for
+            `X-Access-Version`. A path makes it inside its transaction, after the change:
+            `await gate.access.version_token(scope.tenant, await view.epoch())`.
     """
 
     body: Json = field(repr=False)
     version: int | None = None
+    access_version: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
