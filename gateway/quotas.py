@@ -75,9 +75,10 @@ class Quotas:
         try:
             values = json.loads(data)
             made = cls(tenant=values["tenant"], keys=values["keys"], users=values["users"])
-        except (ValueError, LookupError, TypeError) as err:
+            whole = made.to_bytes() == data
+        except (ValueError, LookupError, TypeError, AttributeError) as err:
             raise Tampered from err
-        if made.to_bytes() != data:
+        if not whole:
             raise Tampered
         return made
 

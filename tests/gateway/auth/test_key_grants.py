@@ -1,6 +1,7 @@
 """Whose key it is, and from where it may be used."""
 
 import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
