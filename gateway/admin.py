@@ -27,6 +27,7 @@ from core.ports import (
     TenantRow,
 )
 from core.scope import Action, Call, OperatorScope, Role, SourceKind, TenantScope
+from gateway.access.version_token import mint_version
 from gateway.auth.addresses import read_network
 from gateway.auth.grants import Grants, open_grants, seal_grants
 from gateway.auth.keys import Minted
@@ -235,21 +236,32 @@ async def rotate_key(
                 row = await view.rotate_key(
                     minted.key_id, minted.secret_mac, overlap_seconds=overlap_seconds
                 )
+                epoch = await view.epoch()
                 await _record(view, scope, row.id)
                 await _settle(view, claim, tenant_keys, row.id)
         except Repeated as err:
             raise Conflict("This Idempotency-Key is in use.") from err
-        return NewKey(info=_info(row, tenant_keys), credential=minted.credential)
+        return NewKey(
+            info=_info(row, tenant_keys),
+            credential=minted.credential,
+            access_version=mint_version(tenant_keys, epoch),
+        )
 
 
-async def revoke_key(gate: Gate, call: Call, key_id: str) -> None:
-    """End a key at once. Raises: Denied, NotFound, Unavailable."""
+async def revoke_key(gate: Gate, call: Call, key_id: str) -> str:
+    """End a key at once; returns the version token of the tenant's rights without it.
+
+    Raises: Denied, NotFound, Unavailable.
+    """
     action = Action.KEY_REVOKE
     async with refusing(gate, call, action):
         scope = await gate.access.tenant_scope(call, action)
+        tenant_keys = await gate.keyring.tenant(scope.tenant)
         async with gate.directory.admin(scope) as view:
             await view.revoke_key(KeyId(key_id))
+            epoch = await view.epoch()
             await _record(view, scope, key_id)
+        return mint_version(tenant_keys, epoch)
 
 
 async def events(gate: Gate, call: Call, query: EventQuery) -> Listed[LoggedEvent]:

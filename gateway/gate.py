@@ -152,10 +152,16 @@ class KeyInfo:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewKey:
-    """A key just made or rotated. `credential` is shown once and kept nowhere."""
+    """A key just made or rotated.
+
+    Args:
+        credential: shown once and kept nowhere.
+        access_version: the version token of a rotation; None for a new key, which ends no right.
+    """
 
     info: KeyInfo
     credential: str = field(repr=False)
+    access_version: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,6 +21,7 @@ from core.event import AuditEvent
 from core.ids import EventId, TenantId, new_uuid
 from core.ports import Directory, Keyring, Place, PolicyRow
 from core.scope import Action, Call
+from gateway.access.version_token import mint_version
 from gateway.gate import Gate
 from gateway.refusing import refusing
 
@@ -92,12 +93,12 @@ class InForce:
     """A tenant's quotas and their version; empty when it has put none.
 
     Args:
-        epoch: of the tenant's rights, once they were put; 0 when they were only read.
+        access_version: the version token of having put them; None when they were only read.
     """
 
     quotas: Quotas
     version: str
-    epoch: int = 0
+    access_version: str | None = None
 
 
 class QuotaBook:
@@ -157,7 +158,8 @@ async def put(gate: Gate, call: Call, quotas: Quotas) -> InForce:
             await view.record(
                 AuditEvent.of(scope, event_id=EventId(new_uuid()), at=view.now, object=version)
             )
-        return InForce(quotas=quotas, version=version, epoch=epoch)
+        token = mint_version(keys, epoch)
+        return InForce(quotas=quotas, version=version, access_version=token)
 
 
 async def get(gate: Gate, call: Call) -> InForce:

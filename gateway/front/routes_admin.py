@@ -53,13 +53,13 @@ async def rotate_key(ask: Ask[RotateBody, Nothing]) -> Answer:
     """Give a key a new secret."""
     overlap = ask.body.overlap_seconds
     made = await admin.rotate_key(ask.gate, ask.call, ask.names["id"], overlap, ask.once)
-    return Answer(body=new_key_reply(made))
+    return Answer(body=new_key_reply(made), access_version=made.access_version)
 
 
 async def revoke_key(ask: Ask[None, Nothing]) -> Answer:
     """End a key at once."""
-    await admin.revoke_key(ask.gate, ask.call, ask.names["id"])
-    return Answer(body=None)
+    token = await admin.revoke_key(ask.gate, ask.call, ask.names["id"])
+    return Answer(body=None, access_version=token)
 
 
 OPERATIONS = (

@@ -8,7 +8,8 @@ from gateway.front.wire_quotas import QuotasBody, QuotasShown, quotas_reply
 
 async def put_quotas(ask: Ask[QuotasBody, Nothing]) -> Answer:
     """Put quotas in force, whole."""
-    return Answer(body=quotas_reply(await quotas.put(ask.gate, ask.call, ask.body.quotas())))
+    made = await quotas.put(ask.gate, ask.call, ask.body.quotas())
+    return Answer(body=quotas_reply(made), access_version=made.access_version)
 
 
 async def get_quotas(ask: Ask[None, Nothing]) -> Answer:

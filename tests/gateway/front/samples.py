@@ -145,6 +145,7 @@ KEY_INFO = KeyInfo(
     last_used_at=NOW,
 )
 NEW_KEY = NewKey(info=KEY_INFO, credential="mw_k2_shown-once")
+ROTATED = NewKey(info=KEY_INFO, credential="mw_k2_shown-once", access_version="rights-3")
 TENANT_INFO = TenantInfo(id=TENANT, name="acme", created_at=NOW)
 
 EVENT = LoggedEvent(
@@ -188,6 +189,7 @@ IN_FORCE = InForce(
         users={"default": {"requests_per_minute": 60}},
     ),
     version="0123456789abcdef",
+    access_version="rights-2",
 )
 
 ANSWERS = {
@@ -205,8 +207,8 @@ ANSWERS = {
     "admin.erase_tenant": 12,
     "admin.create_key": NEW_KEY,
     "admin.keys": [KEY_INFO],
-    "admin.rotate_key": NEW_KEY,
-    "admin.revoke_key": None,
+    "admin.rotate_key": ROTATED,
+    "admin.revoke_key": "rights-4",
     "admin.events": Listed(items=[EVENT], next_cursor=None),
     "quotas.put": IN_FORCE,
     "quotas.get": IN_FORCE,

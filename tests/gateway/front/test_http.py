@@ -385,9 +385,12 @@ async def test_keys_are_made_listed_rotated_and_revoked(client, paths):
     assert listed.json() == {"items": [KEY], "next_cursor": None}
     rotated = await client.post("/v1/admin/keys/k2/rotate", json={"overlap_seconds": 60})
     assert (rotated.status_code, rotated.json()["key"]) == (200, "mw_k2_shown-once")
+    assert rotated.headers["x-access-version"] == "rights-3"
+    assert "x-access-version" not in made.headers
     assert paths.last == ("k2", 60, None)
     revoked = await client.delete("/v1/admin/keys/k2")
     assert (revoked.status_code, revoked.content) == (204, b"")
+    assert revoked.headers["x-access-version"] == "rights-4"
 
 
 async def test_audit_events_are_listed_in_their_wire_form(client, paths):

@@ -25,6 +25,7 @@ FULL = {
 async def test_what_is_put_reaches_the_path_and_the_difference_of_null_and_left_out(client, paths):
     reply = await client.put("/v1/admin/quotas", json=FULL)
     assert reply.status_code == 200, reply.text
+    assert reply.headers["x-access-version"] == "rights-2"
     (quotas,) = paths.last
     assert quotas == Quotas(tenant=FULL["tenant"], keys=FULL["keys"], users=FULL["users"])
     assert quotas.of_key(KEY, "requests_per_minute", 5) is None
