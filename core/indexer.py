@@ -309,7 +309,7 @@ class Indexer:
 
 def _owner(task: IndexTask) -> Owner:
     if task.space is not None and task.space_is_owner:
-        return Owner(tenant=task.tenant, id=task.space, is_space=True)
+        return Owner(tenant=task.tenant, id=task.space, is_space=True, person=task.user)
     return Owner(tenant=task.tenant, id=task.user)
 
 

@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import Self
 
 from core.errors import Invalid
-from core.ids import MemoryId, NamespaceId
+from core.ids import MemoryId, NamespaceId, SpaceId
 from core.model import (
     Change,
     Details,
@@ -85,7 +85,13 @@ def texts(
 
 
 def first(
-    memory: MemoryId, namespace: NamespaceId, guarded: Guarded, kind: Kind, *, now: datetime
+    memory: MemoryId,
+    namespace: NamespaceId,
+    space: SpaceId | None,
+    guarded: Guarded,
+    kind: Kind,
+    *,
+    now: datetime,
 ) -> Standing:
     """Return where a new memory stands.
 
@@ -97,7 +103,7 @@ def first(
         id=memory,
         version=1,
         namespace=namespace,
-        space=None,
+        space=space,
         layer=draft.layer,
         kind=kind,
         state=State.ACTIVE,
@@ -152,11 +158,19 @@ def more_sensitive(one: Sensitivity, other: Sensitivity) -> Sensitivity:
     return max(one, other, key=list(Sensitivity).index)
 
 
-def sealed(standing: Standing, said: Texts, keys: OwnerKeys, *, embedder: str) -> Kept:
+def sealed(
+    standing: Standing,
+    said: Texts,
+    keys: OwnerKeys,
+    *,
+    embedder: str,
+    author: bytes | None = None,
+) -> Kept:
     """Return one version as the record keeps it, every text of it sealed at its place.
 
     Args:
         embedder: name of the model that made the vectors.
+        author: of a first version; who revises a memory is not counted as its author.
     """
     details = said.details
     session = details.session_id
@@ -198,6 +212,7 @@ def sealed(standing: Standing, said: Texts, keys: OwnerKeys, *, embedder: str) -
         token_count=said.token_count,
         vectors=() if vectors is None else sealed_vectors(vectors, keys, place),
         embedder="" if vectors is None else embedder,
+        author=author,
     )
 
 

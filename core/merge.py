@@ -3,6 +3,7 @@
 Rules this module keeps:
 - The same text again is the same memory: its confidence rises, its tags and metadata join, and no
   second row appears.
+- Whoever adds to a memory signs its next version: nobody's words stand under another's name.
 - Nothing that is merged raises trust, and nothing the caller said is dropped: a metadata key that
   is said anew takes the new value, unless a less trusted source says it: what it says would pass
   for the more trusted one's.
@@ -36,7 +37,14 @@ def joined(old: Details, new: Details, *, less_trusted: bool = False) -> Details
         source_ref=old.source_ref or new.source_ref,
         session_id=old.session_id or new.session_id,
         task=old.task or new.task,
+        author=new.author,
+        person=old.person or new.person,
     )
+
+
+def adds_nothing(old: Details, joined: Details) -> bool:
+    """Tell whether a repeat left the details of a memory as they were, whoever repeated it."""
+    return joined.signed(old.author, old.person) == old
 
 
 def _united(old: Iterable[str], new: Iterable[str]) -> tuple[str, ...]:

@@ -163,6 +163,8 @@ class Details:
         source_ref, session_id, task: as the caller gave them.
         author: who wrote this version: `key:<id>` of an API key or `user:<user_id>` of a token;
             the gateway's own, never a caller's.
+        person: outside id of whom it is about; kept in a `members` space alone, where others than
+            that person's agents read it.
     """
 
     tags: tuple[str, ...] = field(default=(), repr=False)
@@ -172,6 +174,20 @@ class Details:
     session_id: str | None = field(default=None, repr=False)
     task: str | None = field(default=None, repr=False)
     author: str | None = field(default=None, repr=False)
+    person: str | None = field(default=None, repr=False)
+
+    def signed(self, author: str | None, person: str | None) -> Self:
+        """Return the same details, written by `author` about `person`."""
+        return type(self)(
+            tags=self.tags,
+            metadata=self.metadata,
+            entities=self.entities,
+            source_ref=self.source_ref,
+            session_id=self.session_id,
+            task=self.task,
+            author=author,
+            person=person,
+        )
 
     def to_bytes(self) -> bytes:
         """Return the JSON form that is sealed; empty fields are left out."""
@@ -183,6 +199,7 @@ class Details:
             "session_id": self.session_id,
             "task": self.task,
             "author": self.author,
+            "person": self.person,
         }
         kept = {name: value for name, value in values.items() if value}
         return json.dumps(kept, ensure_ascii=False, separators=(",", ":")).encode()
@@ -199,6 +216,7 @@ class Details:
             session_id=values.get("session_id"),
             task=values.get("task"),
             author=values.get("author"),
+            person=values.get("person"),
         )
 
 
@@ -292,6 +310,8 @@ class Kept(Standing):
         token_count: sum of `terms`, for length normalisation.
         vectors: one envelope a chunk, in order; empty when not embedded yet.
         embedder: name of the model that made `vectors`.
+        author: keyed look-up of who wrote it, 16 bytes, under the tenant's key; counted for as long
+            as the memory lives, whoever revises it.
     """
 
     session: bytes | None
@@ -303,6 +323,7 @@ class Kept(Standing):
     token_count: int
     vectors: tuple[bytes, ...] = field(repr=False)
     embedder: str
+    author: bytes | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,11 +400,21 @@ class Receipt:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Lookups:
+    """A query's tags and session under the keys of one owner."""
+
+    tags: tuple[bytes, ...] = ()
+    session: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Filter:
     """Conditions that are part of every search path, never applied to a list already cut.
 
     Args:
         tags, session: keyed look-ups as in `Kept`.
+        elsewhere: the same tags and session under the keys of other owners, where one search is
+            over several: a memory carries the look-ups of its own owner alone.
         tags_all: True asks for every tag, False for any.
         created_after, created_before: half-open [after, before).
         states: which states to show; recall sees `active` only.
@@ -394,6 +425,7 @@ class Filter:
     tags: tuple[bytes, ...] = ()
     tags_all: bool = False
     session: bytes | None = None
+    elsewhere: tuple[Lookups, ...] = ()
     created_after: datetime | None = None
     created_before: datetime | None = None
     min_confidence: float = 0.0

@@ -9,7 +9,7 @@ Scores: `relevance x (0.5 + 0.5 confidence) x decay + importance and frequency t
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -68,10 +68,15 @@ class Candidate:
     coverage: float = 0.0
 
 
-def fuse(paths: Mapping[str, Sequence[Proposal]], weights: Weights) -> list[Candidate]:
-    """Return every proposed memory once, best fused score first."""
+def fuse(paths: Iterable[tuple[str, Sequence[Proposal]]], weights: Weights) -> list[Candidate]:
+    """Return every proposed memory once, best fused score first.
+
+    Args:
+        paths: a path's name and what it found, best first; a path that searches several owners,
+            each by statistics of its own, stands there once for each.
+    """
     candidates: dict[MemoryId, Candidate] = {}
-    for path, proposals in paths.items():
+    for path, proposals in paths:
         for rank, proposal in enumerate(proposals, start=1):
             candidate = candidates.setdefault(proposal.id, Candidate(id=proposal.id))
             candidate.ranks[path] = rank

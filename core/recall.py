@@ -2,6 +2,8 @@
 
 Rules this module keeps:
 - Every condition of the query is part of every path; nothing is filtered after a cut.
+- Each owner is searched by itself, under its own keys and its own statistics: the person, and each
+  space whose members are people. What they find competes in one list.
 - Paths run side by side under one deadline. What is missing when it ends is named in `degraded`;
   an empty list means the full answer.
 - Every candidate is confirmed under the Scope, opened and verified. What does not open is withheld
@@ -20,9 +22,10 @@ from typing import TypeVar
 from core import rank
 from core.errors import NotFound, Tampered, Unavailable
 from core.event import AuditEvent
-from core.ids import EventId, MemoryId, RecallId, new_uuid
+from core.ids import EventId, MemoryId, RecallId, SpaceId, UserId, new_uuid
 from core.keeping import tag_lookups
-from core.model import Details, Filter, Memory, Owner, Query, Recall, Recalled, Row
+from core.model import Filter, Owner, Query, Recall, Recalled, Row
+from core.owners import across, keys_of, opened, searched
 from core.ports import (
     MemoryView,
     OwnerKeys,
@@ -42,6 +45,8 @@ ALSO_LIMIT = 32
 """How many of the record's own proposals the index scores beside its nearest."""
 CONFIRM_LEAST = 32
 """So many fused candidates, or twice what may be returned, are confirmed against the record."""
+MOST_SPACES = 16
+"""So many shared spaces are searched at once, the oldest first; more are named in `degraded`."""
 FULL_ITEMS = 3
 """So many come in full whatever their length; the next ones as summaries when they are long."""
 SUMMARY_TOKENS = 60
@@ -55,12 +60,34 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class Proposals:
-    """What the paths found, and what was missing."""
+    """What the paths found, and what was missing.
 
-    paths: dict[str, Sequence[Proposal]] = field(default_factory=dict)
+    Args:
+        paths: a path's name and its proposals, once for each owner that it searched by itself.
+        now: the database's time, in epoch seconds.
+    """
+
+    paths: list[tuple[str, Sequence[Proposal]]] = field(default_factory=list)
     degraded: set[str] = field(default_factory=set)
     now: float = 0.0
-    """The database's time, in epoch seconds."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Area:
+    """What one search looks through: all that one owner has in one place, in its own look-ups.
+
+    Args:
+        space: None for what the person has in no space.
+        user: whose; None in a `members` space, where it is everybody's.
+        where: the query's conditions under this owner's keys.
+        terms: the query's words under this owner's keys.
+    """
+
+    keys: OwnerKeys
+    space: SpaceId | None
+    user: UserId | None
+    where: Filter
+    terms: tuple[int, ...] = field(repr=False)
 
 
 async def recall(scope: Scope, query: Query, stages: RecallStages) -> Recall:
@@ -68,13 +95,17 @@ async def recall(scope: Scope, query: Query, stages: RecallStages) -> Recall:
 
     Raises:
         Unavailable: the record, the keys or the audit log did not answer.
+        Outdated: rights were taken away meanwhile.
     """
     recall_id = RecallId(new_uuid())
     keys = await stages.keyring.owner(Owner.of(scope)) if scope.known else None
-    if keys is None:  # nothing is kept about this person: an empty answer creates nothing
+    areas, beyond = await _areas(scope, query, keys, stages)
+    if not areas:  # nothing is kept about this person or shared: an empty answer creates nothing
         return await _nothing(scope, recall_id, stages)
-    where = filter_of(query, keys)
-    found = await _propose(scope, query, where, keys, stages)
+    found = await _propose(scope, query, areas, keys, stages)
+    if beyond:
+        found.degraded.add("spaces")
+    where = _anywhere(areas)
     limit = query.limit or rank.natural_limit(len(stages.tokenizer.words(query.text)))
     candidates = rank.fuse(found.paths, rank.Weights())[: max(CONFIRM_LEAST, 2 * limit)]
     async with stages.spans.step("confirm"), stages.store.view(scope) as view:
@@ -83,7 +114,9 @@ async def recall(scope: Scope, query: Query, stages: RecallStages) -> Recall:
             stood = [await _as_it_was(view, row, query.as_of) for row in rows]
             rows = [row for row in stood if row is not None]
         scored = _scored(candidates, rows, stages, view)
-        items, withheld = _fit(query, limit, scored, keys, stages)
+        # At most as many owners as candidates; theirs are unwrapped for minutes, as everybody's.
+        opening = await keys_of(scope, rows, stages.keyring)
+        items, withheld = _fit(scope, query, limit, scored, opening, stages)
         event = await _record(view, scope, recall_id, query, scored, items, withheld, keys)
     return Recall(
         id=recall_id,
@@ -92,6 +125,33 @@ async def recall(scope: Scope, query: Query, stages: RecallStages) -> Recall:
         withheld=len(withheld),
         event_id=event.event_id,
     )
+
+
+async def _areas(
+    scope: Scope, query: Query, keys: OwnerKeys | None, stages: RecallStages
+) -> tuple[list[Area], bool]:
+    """Return what is searched, shared spaces first, and whether there are more spaces than that."""
+    words = list(dict.fromkeys(stages.tokenizer.words(query.text)))
+    spaces = sorted(scope.readable.same_user | scope.readable.members)
+    chosen = spaces[:MOST_SPACES]
+    shared = await searched(
+        scope, [space for space in chosen if space in scope.readable.members], stages.keyring
+    )
+
+    def area(owned: OwnerKeys, space: SpaceId | None, user: UserId | None) -> Area:
+        return Area(
+            keys=owned,
+            space=space,
+            user=user,
+            where=filter_of(query, owned),
+            terms=tuple(owned.terms(words)),
+        )
+
+    areas = [area(owned, space, None) for space, owned in shared.items()]
+    if keys is not None:
+        same = [space for space in chosen if space in scope.readable.same_user]
+        areas += [area(keys, space, scope.user) for space in (*same, None)]
+    return areas, len(spaces) > len(chosen)
 
 
 def filter_of(query: Query, keys: OwnerKeys) -> Filter:
@@ -113,22 +173,29 @@ def filter_of(query: Query, keys: OwnerKeys) -> Filter:
     )
 
 
+def _anywhere(areas: Sequence[Area]) -> Filter:
+    """Return the conditions of all areas in one."""
+    first, *others = areas
+    known = {first.keys.owner: first.where} | {one.keys.owner: one.where for one in others}
+    return across(list(known.values()))
+
+
 async def _propose(
-    scope: Scope, query: Query, where: Filter, keys: OwnerKeys, stages: RecallStages
+    scope: Scope,
+    query: Query,
+    areas: Sequence[Area],
+    keys: OwnerKeys | None,
+    stages: RecallStages,
 ) -> Proposals:
     found = Proposals()
     deadline = time.monotonic() + query.timeout_ms / 1000
-    words = list(dict.fromkeys(stages.tokenizer.words(query.text)))
-    terms = keys.terms(words)
     # The record's own paths need no vector: they run while the query is embedded.
     vector, _ = await asyncio.gather(
         _within(deadline, _embed(query.text, keys, stages), "embedder", found),
-        _from_record(scope, where, terms, found, stages),
+        _from_record(scope, areas, found, stages),
     )
     if vector is not None:
-        await _within(
-            deadline, _from_index(scope, where, terms, vector, keys, found, stages), "index", found
-        )
+        await _from_index(scope, areas, vector, deadline, found, stages)
     return found
 
 
@@ -144,8 +211,10 @@ async def _within(deadline: float, work: Awaitable[T], part: str, found: Proposa
     return None
 
 
-async def _embed(text: str, keys: OwnerKeys, stages: RecallStages) -> Vector:
+async def _embed(text: str, keys: OwnerKeys | None, stages: RecallStages) -> Vector:
     async with stages.spans.step("embed"):
+        if keys is None:  # nobody whose key would seal it in the cache
+            return await stages.embedder.query(text)
         cached = await stages.cache.get(keys, stages.embedder.name, text)
         if cached is not None:
             return cached
@@ -155,66 +224,65 @@ async def _embed(text: str, keys: OwnerKeys, stages: RecallStages) -> Vector:
 
 
 async def _from_record(
-    scope: Scope, where: Filter, terms: Sequence[int], found: Proposals, stages: RecallStages
+    scope: Scope, areas: Sequence[Area], found: Proposals, stages: RecallStages
 ) -> None:
     # No deadline of its own: without the record there is no answer, and its own bounds are short.
     async with stages.spans.step("lexical"), stages.store.view(scope) as view:
         found.now = view.now.timestamp()
-        found.paths["recency"] = await view.recent(where, RECENT_LIMIT)
-        if terms:
-            found.paths["lexical"] = await view.lexical(terms, where, LEXICAL_LIMIT)
+        for area in areas:
+            # What agents share of a person is searched with the person's own, by one statistic.
+            if area.terms and (area.user is None or area.space is None):
+                space = area.space if area.user is None else None
+                proposed = await view.lexical(area.terms, area.where, LEXICAL_LIMIT, space=space)
+                found.paths.append(("lexical", proposed))
+        found.paths.append(("recency", await view.recent(_anywhere(areas), RECENT_LIMIT)))
 
 
 async def _from_index(
     scope: Scope,
-    where: Filter,
-    terms: Sequence[int],
+    areas: Sequence[Area],
     vector: Vector,
-    keys: OwnerKeys,
+    deadline: float,
     found: Proposals,
     stages: RecallStages,
 ) -> None:
+    """Search every area in the index, side by side; what answers in time counts."""
     tenant = await stages.keyring.tenant(scope.tenant)
-    reach = reach_of(scope, where, keys, tenant, vector=vector, terms=terms, now=found.now)
-    others = rank.fuse(found.paths, rank.Weights())[:ALSO_LIMIT]
-    also = [tenant.point_id(keys.owner, other.id, 0) for other in others]
+    others = [one.id for one in rank.fuse(found.paths, rank.Weights())[:ALSO_LIMIT]]
     if stages.rebuilding():  # what is not in the index yet cannot be proposed by it
         found.degraded.add("index")
-    async with stages.spans.step("search"):
-        hits = await stages.index.search(reach, limit=DENSE_LIMIT, also=also)
     best: dict[MemoryId, float] = {}
-    for hit in hits:
-        try:
-            memory, _version = tenant.open_pointer(hit.pointer)
-        except Tampered:
-            continue  # a foreign or damaged point is lost, never believed
-        best[memory] = max(best.get(memory, -1.0), hit.score)
-    found.paths["dense"] = [
-        Proposal(id=memory, score=cosine)
-        for memory, cosine in sorted(best.items(), key=lambda pair: -pair[1])
-    ]
+
+    async def search(area: Area) -> None:
+        reach = reach_of(scope, area, tenant, vector=vector, now=found.now)
+        also = [tenant.point_id(area.keys.owner, memory, 0) for memory in others]
+        for hit in await stages.index.search(reach, limit=DENSE_LIMIT, also=also):
+            try:
+                memory, _version = tenant.open_pointer(hit.pointer)
+            except Tampered:
+                continue  # a foreign or damaged point is lost, never believed
+            best[memory] = max(best.get(memory, -1.0), hit.score)
+
+    async with stages.spans.step("search"):
+        await asyncio.gather(*(_within(deadline, search(area), "index", found) for area in areas))
+    # Turning vectors keeps their angles, so the cosines of all owners compare.
+    nearest = sorted(best.items(), key=lambda pair: -pair[1])
+    found.paths.append(("dense", [Proposal(id=memory, score=cosine) for memory, cosine in nearest]))
 
 
-def reach_of(
-    scope: Scope,
-    where: Filter,
-    keys: OwnerKeys,
-    tenant: TenantKeys,
-    *,
-    vector: Vector,
-    terms: Sequence[int],
-    now: float,
-) -> Reach:
-    """Return what the index may be asked under `scope`, in its own keyed words."""
+def reach_of(scope: Scope, area: Area, tenant: TenantKeys, *, vector: Vector, now: float) -> Reach:
+    """Return what the index may be asked of one area under `scope`, in its own keyed words."""
+    owner = area.keys.owner
+    namespaces = scope.namespaces if area.space is None else ()
     return Reach(
         tenant=tenant.word("tenant", str(scope.tenant)),
-        owner=tenant.word("owner", str(keys.owner.id)),
-        user=tenant.word("user", str(scope.user)),
-        namespaces=tuple(tenant.word("namespace", str(ns)) for ns in sorted(scope.namespaces)),
-        space=None,
-        vector=keys.rotate(vector.reshape(1, -1))[0],
-        terms=tuple(terms),
-        where=where,
+        owner=tenant.word("owner", str(owner.id)),
+        user=None if area.user is None else tenant.word("user", str(area.user)),
+        namespaces=tuple(tenant.word("namespace", str(ns)) for ns in sorted(namespaces)),
+        space=None if area.space is None else tenant.word("space", str(area.space)),
+        vector=area.keys.rotate(vector.reshape(1, -1))[0],
+        terms=area.terms,
+        where=area.where,
         now=now,
     )
 
@@ -263,10 +331,11 @@ def _scored(
 
 
 def _fit(
+    scope: Scope,
     query: Query,
     limit: int,
     scored: Sequence[rank.Scored],
-    keys: OwnerKeys,
+    keys: Mapping[Owner, OwnerKeys],
     stages: RecallStages,
 ) -> tuple[tuple[Recalled, ...], list[MemoryId]]:
     """Open from the best down until the limit or the token budget is reached."""
@@ -280,7 +349,7 @@ def _fit(
         if len(items) >= limit or tokens_left <= 0 or candidate.score < least:
             break
         try:
-            memory = opened(candidate.row, keys)
+            memory = opened(scope, candidate.row, keys)
         except Tampered:
             withheld.append(candidate.row.id)
             continue
@@ -302,20 +371,6 @@ def _fit(
             )
         )
     return tuple(items), withheld
-
-
-def opened(row: Row, keys: OwnerKeys) -> Memory:
-    """Return the memory of a row that the record confirmed. Raises: Tampered."""
-
-    def open_field(name: str, envelope: bytes) -> bytes:
-        place = Place(record=row.id, version=row.version, field=name, namespace=row.namespace)
-        return keys.open(place, envelope)
-
-    return Memory(
-        row=row,
-        content=open_field("content", row.content).decode(),
-        details=Details.from_bytes(open_field("details", row.details)),
-    )
 
 
 def _summary(text: str, tokens: int, all_tokens: int) -> str:
@@ -349,7 +404,7 @@ async def _record(
     scored: Sequence[rank.Scored],
     items: Sequence[Recalled],
     withheld: Sequence[MemoryId],
-    keys: OwnerKeys,
+    keys: OwnerKeys | None,
 ) -> AuditEvent:
     trace = {
         "query": query.text,
@@ -358,7 +413,6 @@ async def _record(
         "policy_version": scope.decision.policy_version,
     }
     data = json.dumps(trace, ensure_ascii=False, separators=(",", ":")).encode()
-    sealed = keys.seal(Place(record=recall_id, version=1, field="recall"), data)
     event = AuditEvent.of(
         scope,
         event_id=EventId(new_uuid()),
@@ -366,7 +420,9 @@ async def _record(
         object=str(recall_id),
         count=len(items),
     )
-    await view.keep_recall(recall_id, sealed, days=KEEP_RECALL_DAYS)
+    if keys is not None:  # else there is nobody whose key would seal it
+        sealed = keys.seal(Place(record=recall_id, version=1, field="recall"), data)
+        await view.keep_recall(recall_id, sealed, days=KEEP_RECALL_DAYS)
     await view.used([item.memory.row.id for item in items])
     await record_withheld(view, scope, withheld)
     await view.record(event)

@@ -9,6 +9,8 @@ Rules this module keeps:
 - Vectors are made before the transaction, never while a connection is held. A long text, and every
   text while the embedder is down, is embedded by the indexer after the acknowledgement.
 - What is `sensitive` always expires and never gets a vector.
+- A memory goes where the Scope says, and stays there through every version; it is sealed for its
+  owner (core.owners), signed with who wrote it, and merged with nothing of another owner or space.
 """
 
 import asyncio
@@ -16,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core import keeping, merge
-from core.errors import Tampered, Unavailable
+from core.errors import Denied, Tampered, Unavailable
 from core.event import AuditEvent
 from core.ids import EventId, MemoryId, new_uuid
 from core.model import (
@@ -27,7 +29,6 @@ from core.model import (
     Kept,
     Memory,
     Outcome,
-    Owner,
     Receipt,
     Row,
     Sensitivity,
@@ -35,6 +36,7 @@ from core.model import (
     Status,
     Trust,
 )
+from core.owners import admit, author_of, owner_into, owner_of, writable
 from core.ports import Claim, MemoryView, OwnerKeys, Place, Reply, Vectors, WriteStages
 from core.scope import Scope
 
@@ -60,26 +62,42 @@ async def write(
     stages: WriteStages,
     promise: Promise | None = None,
     *,
+    person: str | None = None,
     embed_now: bool = True,
 ) -> Receipt:
     """Keep what `guarded` says under `scope`, and return what became of each fact.
 
     Args:
+        person: outside id of whom it is about; kept where other people read it.
         embed_now: False leaves the vectors to the indexer, as for a long text.
 
     Raises:
+        ContentRejected: what is of this class does not enter the space.
+        Denied: the space may not be written to.
         Unavailable: the record, the keys or the audit log did not answer; nothing was kept.
+        Outdated: rights were taken away meanwhile; nothing was kept.
         Repeated: `promise` was kept before; nothing was kept, the stored reply answers.
     """
+    owner = owner_into(scope)
+    admit(guarded.sensitivity, owner)
     async with stages.spans.step("extract"):
         facts = await stages.extractor.extract(guarded)
-    keys = await stages.keyring.ensure_owner(Owner.of(scope))
+    keys = await stages.keyring.ensure_owner(owner)
+    author = author_of(scope.principal)
+    counted = (await stages.keyring.tenant(scope.tenant)).blind("author", author)
+    about = person if owner.is_space else None
     async with stages.spans.step("embed"):
         wanted = embed_now and guarded.draft.wait_merged
         at_once = wanted and guarded.sensitivity is not Sensitivity.SENSITIVE
         vectors = [await _vectors(fact.text, stages) if at_once else None for fact in facts]
     said = [
-        keeping.texts(fact.text, fact.details, fact_vectors, keys=keys, tokenizer=stages.tokenizer)
+        keeping.texts(
+            fact.text,
+            fact.details.signed(author, about),
+            fact_vectors,
+            keys=keys,
+            tokenizer=stages.tokenizer,
+        )
         for fact, fact_vectors in zip(facts, vectors, strict=True)
     ]
     async with stages.spans.step("commit"), stages.store.view(scope) as view:
@@ -87,9 +105,12 @@ async def write(
         outcomes = []
         for fact, texts in zip(facts, said, strict=True):
             standing = keeping.first(
-                MemoryId(new_uuid()), namespace, guarded, fact.kind, now=view.now
+                MemoryId(new_uuid()), namespace, scope.into, guarded, fact.kind, now=view.now
             )
-            outcomes.append(await _keep(view, standing, texts, keys, stages.embedder.name))
+            kept = keeping.sealed(
+                standing, texts, keys, embedder=stages.embedder.name, author=counted
+            )
+            outcomes.append(await _keep(view, kept, texts, keys, stages.embedder.name))
         event = await _record(view, scope, [outcome.id for outcome in outcomes], outcomes[0].status)
         receipt = Receipt(
             outcomes=tuple(outcomes), redactions=guarded.redactions, event_id=event.event_id
@@ -115,12 +136,11 @@ async def _vectors(text: str, stages: WriteStages) -> Vectors | None:
 
 async def _keep(
     view: MemoryView,
-    standing: Standing,
+    kept: Kept,
     texts: keeping.Texts,
     keys: OwnerKeys,
     embedder: str,
 ) -> Outcome:
-    kept = keeping.sealed(standing, texts, keys, embedder=embedder)
     existing = (await view.insert(kept)).existing
     if existing is None:
         return _outcome(kept.id, Status.STORED, kept)
@@ -129,8 +149,9 @@ async def _keep(
         old = Details.from_bytes(keys.open(_place(existing, "details"), existing.details))
         less_trusted = _RANKS.index(kept.trust) > _RANKS.index(existing.trust)
         details = merge.joined(old, texts.details, less_trusted=less_trusted)
+        unchanged = merge.adds_nothing(old, details)
     except Tampered:  # the honest repeat replaces what no longer opens
-        old, details = None, texts.details
+        details, unchanged = texts.details, False
     standing = keeping.following(
         existing,
         importance=max(existing.importance, kept.importance),
@@ -139,7 +160,7 @@ async def _keep(
         expires_at=keeping.joined_expiry(existing, kept),
         until_session_end=existing.until_session_end and kept.until_session_end,
     )
-    if details == old and _same_standing(existing, standing):
+    if unchanged and _same_standing(existing, standing):
         return _merged(await view.adjust(existing.id, confidence=confidence))
     again = keeping.sealed(standing, texts.saying(details), keys, embedder=embedder)
     return _merged(await view.revise(again, expected_version=existing.version))
@@ -162,18 +183,26 @@ async def revise(
 
     Raises:
         NotFound: not live in this scope.
+        Denied: it is in a space that may only be read.
+        ContentRejected: what is of this class does not enter the space it is in.
         PreconditionFailed: the caller expected another version.
         Conflict: another live memory already says the same.
         Tampered: what is stored is not what was sealed.
         Unavailable: nothing was changed.
     """
     change = guarded.change
-    keys = await stages.keyring.ensure_owner(Owner.of(scope))
     async with stages.store.view(scope) as view:
         before = await view.get(memory)
-        text = change.content
-        if text is None:
-            text = keys.open(_place(before, "content"), before.content).decode()
+    if not writable(scope, before):
+        raise Denied(rule="space-reader")
+    owner = owner_of(scope, before)
+    admit(guarded.sensitivity, owner)
+    keys = await stages.keyring.owner(owner)
+    if keys is None:  # destroyed, and the memory with them
+        raise Tampered
+    text = change.content
+    if text is None:
+        text = keys.open(_place(before, "content"), before.content).decode()
     sensitivity = keeping.more_sensitive(before.sensitivity, guarded.sensitivity)
     sealed_only = sensitivity is Sensitivity.SENSITIVE  # never in the vector index
     vectors = None if sealed_only else await _vectors(text, stages)
@@ -187,7 +216,7 @@ async def revise(
             # Somebody changed the text meanwhile; the indexer embeds it.
             text = keys.open(_place(row, "content"), row.content).decode()
             said = keeping.texts(text, Details(), None, keys=keys, tokenizer=stages.tokenizer)
-        details = _changed(old, change)
+        details = _changed(old, change, author_of(scope.principal))
         sensitivity = keeping.more_sensitive(row.sensitivity, guarded.sensitivity)
         standing = keeping.following(
             row,
@@ -203,7 +232,7 @@ async def revise(
     return Memory(row=after, content=text, details=details), event
 
 
-def _changed(old: Details, change: Change) -> Details:
+def _changed(old: Details, change: Change, author: str) -> Details:
     return Details(
         tags=old.tags if change.tags is None else change.tags,
         metadata={**old.metadata, **(change.metadata or {})},
@@ -211,6 +240,8 @@ def _changed(old: Details, change: Change) -> Details:
         source_ref=old.source_ref,
         session_id=old.session_id,
         task=old.task,
+        author=author,
+        person=old.person,
     )
 
 

@@ -12,7 +12,8 @@ from datetime import datetime
 
 from core.errors import Conflict, NotFound
 from core.ids import EventId, parse_memory_id, parse_uuid
-from core.model import Outcome, Owner, Receipt, Redaction, Sensitivity, Status
+from core.model import Outcome, Receipt, Redaction, Sensitivity, Status
+from core.owners import owner_into
 from core.ports import Claim, Keyring, Place, RecordStore, Reply, TenantKeys
 from core.scope import Principal, Scope
 from gateway.gate import Once
@@ -47,7 +48,7 @@ async def replayed(
     if reply is None:
         return None
     matching(reply, claim)
-    keys = await keyring.owner(Owner.of(scope))
+    keys = await keyring.owner(owner_into(scope))
     if keys is None:
         raise NotFound
     return receipt_from(keys.open(Place(record=reply.id, version=1, field="reply"), reply.sealed))

@@ -2,19 +2,21 @@
 
 Rules this module keeps:
 - Missing, forgotten, expired, tampered with and foreign are one answer: NotFound.
+- What can be read but not changed (a reader's, in a shared space) is Denied, and only that.
+- Each memory opens under its own owner's keys; a space holds memories of several people.
 - A change runs the whole guard again; deletion is over when the call returns, in every path.
 - Each call leaves one audit event in the transaction that reads or changes.
 """
 
 import contextlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from uuid import UUID
 
 from core import write as engine
-from core.errors import Invalid, NotFound, Tampered
+from core.errors import Denied, Invalid, NotFound, Tampered
 from core.event import AuditEvent
-from core.ids import EventId, MemoryId, NamespaceId, new_uuid, parse_memory_id
+from core.ids import EventId, MemoryId, new_uuid, parse_memory_id
 from core.model import (
     Change,
     Filter,
@@ -27,10 +29,11 @@ from core.model import (
     State,
     Target,
 )
+from core.owners import across, keys_of, opened, searched
 from core.ports import MemoryView, OwnerKeys
-from core.recall import opened, record_withheld
+from core.recall import record_withheld
 from core.scope import Action, Call, Scope
-from gateway.access.names import open_namespace
+from gateway.access.names import open_namespace, open_space
 from gateway.cursor import open_cursor, seal_cursor
 from gateway.gate import Gate, Listed, Listing
 from gateway.guard.guarded import guard_change
@@ -44,9 +47,9 @@ async def get(gate: Gate, call: Call, target: Target, memory_id: str) -> Memory:
         await gate.budget.charge(call, action, user_id=target.user_id)
         scope = await gate.access.scope(call, target, action)
         memory = parse_memory_id(memory_id)
-        keys = await _keys(gate, scope)
+        await _own_keys(gate, scope)
         async with gate.store.view(scope) as view:
-            found = await _open_or_withhold(view, scope, [await view.get(memory)], keys)
+            found = await _open_or_withhold(gate, view, scope, [await view.get(memory)])
             if found:
                 await view.record(_event(view, scope, str(memory)))
         if not found:  # withheld, and said so in the log by the transaction above
@@ -61,9 +64,9 @@ async def versions(gate: Gate, call: Call, target: Target, memory_id: str) -> li
         await gate.budget.charge(call, action, user_id=target.user_id)
         scope = await gate.access.scope(call, target, action)
         memory = parse_memory_id(memory_id)
-        keys = await _keys(gate, scope)
+        await _own_keys(gate, scope)
         async with gate.store.view(scope) as view:
-            found = await _open_or_withhold(view, scope, await view.versions(memory), keys)
+            found = await _open_or_withhold(gate, view, scope, await view.versions(memory))
             await view.record(_event(view, scope, str(memory), count=len(found)))
         if not found:
             raise NotFound
@@ -71,9 +74,13 @@ async def versions(gate: Gate, call: Call, target: Target, memory_id: str) -> li
 
 
 async def page(gate: Gate, call: Call, target: Target, listing: Listing) -> Listed[Memory]:
-    """Return one page of a person's memories, newest first.
+    """Return one page of a person's memories and of the shared spaces' in reach, newest first.
 
-    Raises: Denied, Invalid (also a cursor of another list), Unavailable.
+    Args:
+        target: where it names a space, the page is of what is there, and of nothing else.
+
+    Raises:
+        Denied, Invalid (also a cursor of another list), NotFound (no such space), Unavailable.
     """
     action = Action.MEMORY_LIST
     async with refusing(gate, call, action, target.user_id):
@@ -86,16 +93,15 @@ async def page(gate: Gate, call: Call, target: Target, listing: Listing) -> List
             if listing.cursor is None
             else open_cursor(tenant, call.principal, question, listing.cursor)
         )
-        keys = await gate.keyring.owner(Owner.of(scope)) if scope.known else None
+        where = await _filter(gate, scope, listing)
         async with gate.store.view(scope) as view:
-            if keys is None:  # nothing is kept about this person
-                rows: Sequence[Row] = ()
-                more = False
-                found: list[Memory] = []
-            else:
-                one_page = await view.page(_filter(listing, keys), after, listing.limit)
+            rows: Sequence[Row] = ()
+            more = False
+            if where is not None:
+                shared = bool(target.spaces)
+                one_page = await view.page(where, after, listing.limit, shared=shared)
                 rows, more = one_page.rows, one_page.more
-                found = await _open_or_withhold(view, scope, rows, keys)
+            found = await _open_or_withhold(gate, view, scope, rows)
             await view.record(_event(view, scope, "memories", count=len(found)))
         following = None
         if more and rows:
@@ -117,7 +123,6 @@ async def update(
         scope = await gate.access.scope(call, target, action)
         memory = parse_memory_id(memory_id)
         guarded = guard_change(gate.guard, change)
-        await _keys(gate, scope)
         after, event = await engine.revise(scope, memory, guarded, gate.write)
         return after, guarded.redactions, event.event_id
 
@@ -135,13 +140,14 @@ async def forget(gate: Gate, call: Call, target: Target, memory_id: str) -> int:
         async with gate.store.view(scope) as view:
             gone = await view.forget([memory])
             if not gone:
-                raise NotFound
+                await view.get(memory)  # not found, unless it is there to be read
+                raise Denied(rule="space-reader")
             await view.record(_event(view, scope, str(memory), count=len(gone)))
         gate.write.wake_index()
         return len(gone)
 
 
-async def namespace_names(gate: Gate, call: Call) -> Mapping[NamespaceId, str]:
+async def namespace_names(gate: Gate, call: Call) -> Mapping[UUID, str]:
     """Return the name of each namespace of the caller's tenant, to show beside what is returned.
 
     Raises: NotFound (the operator has no namespaces), Unavailable.
@@ -151,7 +157,7 @@ async def namespace_names(gate: Gate, call: Call) -> Mapping[NamespaceId, str]:
         raise NotFound
     keys = await gate.keyring.tenant(tenant)
     sealed = await gate.directory.namespace_names(tenant)
-    names: dict[NamespaceId, str] = {}
+    names: dict[UUID, str] = {}
     for namespace, envelope in sealed.items():
         # A name that somebody changed below the gateway is left out; its memories are still shown.
         with contextlib.suppress(Tampered):
@@ -159,22 +165,37 @@ async def namespace_names(gate: Gate, call: Call) -> Mapping[NamespaceId, str]:
     return names
 
 
-async def _keys(gate: Gate, scope: Scope) -> OwnerKeys:
-    keys = await gate.keyring.owner(Owner.of(scope)) if scope.known else None
-    if keys is None:
-        raise NotFound
-    return keys
+async def names(gate: Gate, call: Call, shown: Iterable[Memory]) -> Mapping[UUID, str]:
+    """Return the name of each namespace of the caller's tenant, and of each space if any of `shown`
+    is in one; to show beside them.
+
+    Raises: NotFound (the operator has no namespaces), Unavailable.
+    """
+    found: dict[UUID, str] = dict(await namespace_names(gate, call))
+    tenant = call.principal.tenant
+    if tenant is not None and any(memory.row.space is not None for memory in shown):
+        keys = await gate.keyring.tenant(tenant)
+        for space, envelope in (await gate.directory.space_names(tenant)).items():
+            with contextlib.suppress(Tampered):  # as of a namespace
+                found[space] = open_space(keys, envelope)
+    return found
+
+
+async def _own_keys(gate: Gate, scope: Scope) -> OwnerKeys | None:
+    """Return the keys of the scope's person; asked before a connection is held, not while."""
+    return await gate.keyring.owner(Owner.of(scope)) if scope.known else None
 
 
 async def _open_or_withhold(
-    view: MemoryView, scope: Scope, rows: Sequence[Row], keys: OwnerKeys
+    gate: Gate, view: MemoryView, scope: Scope, rows: Sequence[Row]
 ) -> list[Memory]:
     """Return what opens; audit what does not, and leave it out for this caller and for others."""
+    keys = await keys_of(scope, rows, gate.keyring)  # of at most as many people as there are rows
     found: list[Memory] = []
     withheld: list[MemoryId] = []
     for row in rows:
         try:
-            found.append(opened(row, keys))
+            found.append(opened(scope, row, keys))
         except Tampered:
             withheld.append(row.id)
     await record_withheld(view, scope, withheld)
@@ -198,6 +219,7 @@ def _question(scope: Scope, target: Target, listing: Listing) -> str:
             "memories",
             str(scope.user),
             None if target.namespaces is None else sorted(target.namespaces),
+            None if target.spaces is None else sorted(target.spaces),
             listing.layer,
             listing.kind,
             listing.tag,
@@ -209,12 +231,23 @@ def _question(scope: Scope, target: Target, listing: Listing) -> str:
 _LISTABLE = frozenset({State.ACTIVE, State.SUPERSEDED, State.ARCHIVED})
 
 
-def _filter(listing: Listing, keys: OwnerKeys) -> Filter:
+async def _filter(gate: Gate, scope: Scope, listing: Listing) -> Filter | None:
+    """Return the conditions of a list; None when no owner has a key to look its tag up with."""
+    own = await _own_keys(gate, scope)
+    if listing.tag is None:
+        return _conditions(listing, ())
+    shared = await searched(scope, sorted(scope.readable.members), gate.keyring)
+    owners = [*([] if own is None else [own]), *shared.values()]
+    filters = [_conditions(listing, (keys.blind("tag", listing.tag),)) for keys in owners]
+    return across(filters) if filters else None
+
+
+def _conditions(listing: Listing, tags: tuple[bytes, ...]) -> Filter:
     try:
         return Filter(
             layers=frozenset() if listing.layer is None else frozenset({Layer(listing.layer)}),
             kinds=frozenset() if listing.kind is None else frozenset({Kind(listing.kind)}),
-            tags=() if listing.tag is None else (keys.blind("tag", listing.tag),),
+            tags=tags,
             states=_LISTABLE if listing.state is None else frozenset({State(listing.state)}),
         )
     except ValueError as err:

@@ -8,7 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.event import AuditEvent
-from core.ids import MemoryId, RecallId
+from core.ids import MemoryId, RecallId, SpaceId
 from core.model import Filter, Kept, Page, Row
 from core.scope import AnyScope, Scope
 
@@ -122,8 +122,19 @@ class MemoryView(Protocol):
         """Return those of `memories` that are in scope, live, not expired and match `where`."""
         ...
 
-    async def lexical(self, terms: Sequence[int], where: Filter, limit: int) -> list[Proposal]:
+    async def lexical(
+        self,
+        terms: Sequence[int],
+        where: Filter,
+        limit: int,
+        *,
+        space: SpaceId | None = None,
+    ) -> list[Proposal]:
         """Return the best by BM25 over this owner's own statistics.
+
+        Args:
+            space: a `members` space, which is an owner of its own; None for the scope's person,
+                what agents share of the person included.
 
         The score is the share of the query's idf mass that a text covers, 0 to 1.
         """
@@ -133,8 +144,19 @@ class MemoryView(Protocol):
         """Return the newest, newest first; those not indexed yet are always among them."""
         ...
 
-    async def page(self, where: Filter, after: tuple[datetime, UUID] | None, limit: int) -> Page:
-        """Return one page, newest first, strictly older than `after`."""
+    async def page(
+        self,
+        where: Filter,
+        after: tuple[datetime, UUID] | None,
+        limit: int,
+        *,
+        shared: bool = False,
+    ) -> Page:
+        """Return one page, newest first, strictly older than `after`.
+
+        Args:
+            shared: True asks for what is in a space alone.
+        """
         ...
 
     async def versions(self, memory: MemoryId) -> list[Row]:

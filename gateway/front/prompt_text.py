@@ -5,7 +5,8 @@ Rules this module keeps:
   it, so none can end the block early; each line of content has a sign before it as well.
 - Content stays readable but does nothing: no image or link is fetched, no tag or terminal sequence
   is interpreted, no character hides.
-- The text says of each memory when it was learned, how sure it is and where it came from.
+- The text says of each memory when it was learned, how sure it is and where it came from; of a
+  shared one also who wrote it, and whom it is about.
 
 Source: OWASP Top 10 for LLM Applications 2025, LLM01 and LLM05; CWE-150 (escape sequences).
 """
@@ -13,8 +14,8 @@ Source: OWASP Top 10 for LLM Applications 2025, LLM01 and LLM05; CWE-150 (escape
 import re
 import secrets
 from collections.abc import Mapping, Sequence
+from uuid import UUID
 
-from core.ids import NamespaceId
 from core.model import Kind, Recall, Recalled
 
 HEADINGS: Mapping[Kind, str] = {
@@ -42,11 +43,11 @@ _TAG = re.compile(r"<(?=[A-Za-z/!?])")
 _MARKDOWN = re.compile(r"!(?=\[)|\](?=[(\[:])|`(?=``)|~(?=~~)")
 
 
-def render(recall: Recall, names: Mapping[NamespaceId, str]) -> str:
+def render(recall: Recall, names: Mapping[UUID, str]) -> str:
     """Return `recall` as text: grouped by kind, dated, delimited as data.
 
     Args:
-        names: outside names of the namespaces.
+        names: outside names of the namespaces and spaces.
     """
     token = secrets.token_hex(8)
     lines = [
@@ -63,7 +64,7 @@ def render(recall: Recall, names: Mapping[NamespaceId, str]) -> str:
     return "\n".join([*lines, "", f"memory {token}>>>"])
 
 
-def _item(item: Recalled, names: Mapping[NamespaceId, str]) -> Sequence[str]:
+def _item(item: Recalled, names: Mapping[UUID, str]) -> Sequence[str]:
     row = item.memory.row
     said = [
         (row.occurred_at or row.created_at).date().isoformat(),
@@ -71,10 +72,20 @@ def _item(item: Recalled, names: Mapping[NamespaceId, str]) -> Sequence[str]:
         f"source {row.source_kind.value}, trust {row.trust.value}",
     ]
     if row.namespace in names:
-        said.append("in " + " ".join(defang(names[row.namespace])))
+        said.append("in " + _plain(names[row.namespace]))
+    if row.space is not None:
+        details = item.memory.details
+        by = "somebody" if details.author is None else _plain(details.author)
+        said.append(f"shared in {_plain(names.get(row.space, str(row.space)))} by {by}")
+        if details.person is not None:
+            said.append("about " + _plain(details.person))
     if item.detail != "full":
         said.append(item.detail)
     return [f"- [{'; '.join(said)}]", *(f"  | {line}" for line in defang(item.content))]
+
+
+def _plain(name: str) -> str:
+    return " ".join(defang(name))
 
 
 def defang(text: str) -> list[str]:

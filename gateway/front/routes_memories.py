@@ -63,7 +63,7 @@ async def list_memories(ask: Ask[None, ListQuery]) -> Answer:
     """List memories, newest first."""
     target = ask.query.target()
     page = await memories.page(ask.gate, ask.call, target, ask.query.listing())
-    names = await memories.namespace_names(ask.gate, ask.call)
+    names = await memories.names(ask.gate, ask.call, page.items)
     person = person_of(ask.call, target)
     return Answer(body=memories_reply(page.items, page.next_cursor, names, person))
 
@@ -72,7 +72,7 @@ async def get_memory(ask: Ask[None, PersonQuery]) -> Answer:
     """Show one memory."""
     target = ask.query.target()
     memory = await memories.get(ask.gate, ask.call, target, ask.names["id"])
-    names = await memories.namespace_names(ask.gate, ask.call)
+    names = await memories.names(ask.gate, ask.call, [memory])
     return Answer(
         body=memory_reply(memory, names, person_of(ask.call, target)), version=memory.row.version
     )
@@ -82,7 +82,7 @@ async def get_versions(ask: Ask[None, PersonQuery]) -> Answer:
     """Show every kept version of a memory, newest first."""
     target = ask.query.target()
     found = await memories.versions(ask.gate, ask.call, target, ask.names["id"])
-    names = await memories.namespace_names(ask.gate, ask.call)
+    names = await memories.names(ask.gate, ask.call, found)
     return Answer(body=memories_reply(found, None, names, person_of(ask.call, target)))
 
 
@@ -92,7 +92,7 @@ async def change_memory(ask: Ask[ChangeBody, Nothing]) -> Answer:
     memory, redactions, event_id = await memories.update(
         ask.gate, ask.call, target, ask.names["id"], ask.body.change(ask.version)
     )
-    names = await memories.namespace_names(ask.gate, ask.call)
+    names = await memories.names(ask.gate, ask.call, [memory])
     shown = changed_reply(memory, names, person_of(ask.call, target), redactions, event_id)
     return Answer(body=shown, version=memory.row.version)
 

@@ -1,8 +1,8 @@
 """Recall over HTTP."""
 
 from collections.abc import Mapping
+from uuid import UUID
 
-from core.ids import NamespaceId
 from core.scope import Action
 from gateway import memories
 from gateway import recall as recalling
@@ -14,9 +14,10 @@ async def recall(ask: Ask[RecallBody, Nothing]) -> Answer:
     """Answer a question from what is kept about a person."""
     body = ask.body
     found = await recalling.recall(ask.gate, ask.call, body.target(), body.asked())
-    names: Mapping[NamespaceId, str] = {}
-    if body.format == "text":
-        names = await memories.namespace_names(ask.gate, ask.call)
+    names: Mapping[UUID, str] = {}
+    shown = [item.memory for item in found.items]
+    if body.format == "text" or any(memory.row.space is not None for memory in shown):
+        names = await memories.names(ask.gate, ask.call, shown)
     return Answer(body=recall_reply(found, body, names, ask.started))
 
 

@@ -10,6 +10,7 @@ Rules this module keeps:
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any, Literal, Self
+from uuid import UUID
 
 from pydantic import (
     BeforeValidator,
@@ -21,7 +22,7 @@ from pydantic import (
 )
 from typing_extensions import override
 
-from core.ids import EventId, NamespaceId
+from core.ids import EventId
 from core.model import (
     Change,
     Json,
@@ -73,9 +74,12 @@ class PersonQuery(Wire):
 
 
 class ListQuery(PersonQuery):
-    """Which memories to list; newest first."""
+    """Which memories to list; newest first. Of a space it is that space alone, of a namespace what
+    is kept in it and in no space.
+    """
 
     namespace: Identifier | None = None
+    space: Identifier | None = None
     layer: Annotated[Layer, Lax] | None = None
     kind: Annotated[Kind, Lax] | None = None
     tag: Tag | None = None
@@ -85,9 +89,12 @@ class ListQuery(PersonQuery):
 
     @override
     def target(self) -> Target:
-        """Return whose memories the list is of, and in which namespaces."""
+        """Return whose memories the list is of, and in which namespaces and spaces."""
         names = None if self.namespace is None else (self.namespace,)
-        return Target(user_id=self.user_id, namespaces=names, spaces=None)
+        spaces: tuple[str, ...] | None = None if names is None else ()
+        if self.space is not None:
+            spaces = (self.space,)
+        return Target(user_id=self.user_id, namespaces=names, spaces=spaces)
 
     def listing(self) -> Listing:
         """Return the conditions as the paths take them."""
@@ -167,6 +174,10 @@ class SourceShown(Shown):
 
     kind: SourceKind
     ref: str | None
+    author: str = Field(
+        default="",
+        description="Who wrote it, `key:<id>` or `user:<user_id>`; only in a shared space.",
+    )
 
 
 class MemoryShown(Shown):
@@ -221,8 +232,8 @@ class DeletedShown(Shown):
     deleted: int
 
 
-Names = Mapping[NamespaceId, str]
-"""Names of the tenant's namespaces."""
+Names = Mapping[UUID, str]
+"""Names of the tenant's namespaces and spaces."""
 
 
 def person_of(call: Call, target: Target) -> str:
@@ -231,23 +242,36 @@ def person_of(call: Call, target: Target) -> str:
 
 
 def source_reply(memory: Memory) -> dict[str, Json]:
-    """Return where a memory came from."""
-    return {"kind": memory.row.source_kind.value, "ref": memory.details.source_ref}
+    """Return where a memory came from, and in a shared space from whom."""
+    shown: dict[str, Json] = {
+        "kind": memory.row.source_kind.value,
+        "ref": memory.details.source_ref,
+    }
+    if memory.row.space is not None and memory.details.author is not None:
+        shown["author"] = memory.details.author
+    return shown
+
+
+def space_name(memory: Memory, names: Names) -> str | None:
+    """Return the name of the space that a memory is in; its id where the name is not known."""
+    space = memory.row.space
+    return None if space is None else names.get(space, str(space))
 
 
 def memory_reply(memory: Memory, names: Names, person: str) -> dict[str, Json]:
     """Return one memory.
 
     Args:
-        person: outside id of whom it is about, as the caller named them.
+        person: outside id of whom the call is about, as the caller named them; what is in a space
+            whose members are people says itself whom it is about.
     """
     row, details = memory.row, memory.details
     ends = SESSION_END if row.until_session_end else None
     return {
         "id": str(row.id),
-        "user_id": person,
+        "user_id": details.person or person,
         "namespace": names.get(row.namespace),
-        "space": None if row.space is None else str(row.space),
+        "space": space_name(memory, names),
         "layer": row.layer.value,
         "kind": row.kind.value,
         "content": memory.content,

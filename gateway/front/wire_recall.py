@@ -8,6 +8,7 @@ Rules this module keeps:
 """
 
 import time
+from types import MappingProxyType
 from typing import Annotated, Literal, Self
 
 from pydantic import Field, StringConstraints, model_validator
@@ -25,7 +26,7 @@ from gateway.front.wire import (
     refuse,
     shown_time,
 )
-from gateway.front.wire_memory import Names, SourceShown, source_reply
+from gateway.front.wire_memory import Names, SourceShown, source_reply, space_name
 from gateway.front.wire_write import MAX_NAME, Tags
 
 MAX_QUERY = 4096
@@ -115,6 +116,9 @@ class RecalledShown(Shown):
     source: SourceShown
     trust: Trust
     space: str | None
+    user_id: str = Field(
+        default="", description="Whom it is about; only in a space whose members are people."
+    )
     supports: int
     conflicts: list[str]
     explain: dict[str, float] = Field(default={}, description="Only when asked for.")
@@ -126,7 +130,7 @@ class RecallShown(Shown):
     recall_id: str
     memories: list[RecalledShown]
     text: str = Field(default="", description="Only with `format: text`.")
-    degraded: list[Literal["index", "embedder", "cache", "deadline"]]
+    degraded: list[Literal["index", "embedder", "cache", "deadline", "spaces"]]
     took_ms: int
 
 
@@ -134,11 +138,14 @@ def recall_reply(recall: Recall, body: RecallBody, names: Names, started: float)
     """Return the answer to a recall.
 
     Args:
+        names: of the spaces that something was found in; for the text form, of namespaces too.
         started: monotonic seconds when the request came in.
     """
     reply: dict[str, Json] = {
         "recall_id": str(recall.id),
-        "memories": [recalled_reply(item, explain=body.explain) for item in recall.items],
+        "memories": [
+            recalled_reply(item, explain=body.explain, names=names) for item in recall.items
+        ],
         "degraded": list(recall.degraded),
         "took_ms": round((time.monotonic() - started) * 1000),
     }
@@ -147,8 +154,14 @@ def recall_reply(recall: Recall, body: RecallBody, names: Names, started: float)
     return reply
 
 
-def recalled_reply(item: Recalled, *, explain: bool) -> dict[str, Json]:
-    """Return one memory as a recall returns it."""
+def recalled_reply(
+    item: Recalled, *, explain: bool, names: Names = MappingProxyType({})
+) -> dict[str, Json]:
+    """Return one memory as a recall returns it.
+
+    Args:
+        names: of spaces.
+    """
     row = item.memory.row
     shown: dict[str, Json] = {
         "id": str(row.id),
@@ -162,12 +175,14 @@ def recalled_reply(item: Recalled, *, explain: bool) -> dict[str, Json]:
         "created_at": shown_time(row.created_at),
         "source": source_reply(item.memory),
         "trust": row.trust.value,
-        "space": None if row.space is None else str(row.space),
+        "space": space_name(item.memory, names),
         # A memory supports itself; links between memories, and with them contradictions, are not
         # kept yet.
         "supports": 1,
         "conflicts": [],
     }
+    if item.memory.details.person is not None:
+        shown["user_id"] = item.memory.details.person
     if explain:
         shown["explain"] = dict(item.explain)
     return shown

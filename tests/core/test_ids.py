@@ -4,9 +4,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from core.errors import Denied, NotFound
-from core.ids import NamespaceId, TenantId, UserId, new_key_id, new_uuid, parse_uuid
-from core.scope import Action, Decision, Principal, Role, Scope, Trail
+from core.errors import NotFound
+from core.ids import new_key_id, new_uuid, parse_uuid
 
 
 def test_ids_are_version_seven_and_sorted_by_time_across_threads() -> None:
@@ -38,27 +37,3 @@ def test_an_id_round_trips() -> None:
 
 def test_a_key_id_has_no_underscore() -> None:
     assert all("_" not in new_key_id() and len(new_key_id()) == 16 for _ in range(100))
-
-
-def test_a_scope_only_shrinks() -> None:
-    inside, outside = NamespaceId(new_uuid()), NamespaceId(new_uuid())
-    principal = Principal(
-        tenant=TenantId(new_uuid()),
-        key_id=new_key_id(),
-        roles=frozenset({Role.READER}),
-        namespaces=None,
-        users=None,
-    )
-    scope = Scope(
-        tenant=TenantId(new_uuid()),
-        user=UserId(new_uuid()),
-        namespaces=frozenset({inside}),
-        action=Action.MEMORY_RECALL,
-        decision=Decision(rule="r", policy_version="v"),
-        principal=principal,
-        trail=Trail(actor="a", on_behalf_of=None, request_id="q", trace_id=""),
-    )
-    assert scope.narrow(frozenset()).namespaces == frozenset()
-    with pytest.raises(Denied):
-        scope.narrow(frozenset({inside, outside}))
-    assert "principal" not in repr(scope)

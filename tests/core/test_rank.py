@@ -58,10 +58,10 @@ def scored(one: Row, *, cosine: float | None = None, coverage: float = 0.0) -> f
 def test_a_memory_that_two_paths_propose_comes_before_one_that_a_single_path_ranks_higher() -> None:
     first, both = MemoryId(new_uuid()), MemoryId(new_uuid())
     fused = rank.fuse(
-        {
-            "dense": [Proposal(id=first, score=0.9), Proposal(id=both, score=0.89)],
-            "lexical": [Proposal(id=both, score=0.5)],
-        },
+        [
+            ("dense", [Proposal(id=first, score=0.9), Proposal(id=both, score=0.89)]),
+            ("lexical", [Proposal(id=both, score=0.5)]),
+        ],
         rank.Weights(),
     )
     assert [candidate.id for candidate in fused] == [both, first]

@@ -66,8 +66,8 @@ ERASED: Final = (
     "access_standings",
 )
 """Tables that lose a tenant's rows when it is erased, in this order."""
-OF_A_SPACE: Final = (*ERASED[: ERASED.index("memory_authors")], "memories")
-"""Tables that lose a space's rows when it is deleted, in this order."""
+OF_A_SPACE: Final = ERASED[: ERASED.index("memory_authors")]
+"""Tables that lose a space's rows when it is deleted, after its memories and in this order."""
 
 
 class PostgresAdminView:
@@ -209,7 +209,7 @@ class PostgresAdminView:
                 raise NotFound
             (count,) = only(await self._rows("count_memories_of_space", **which))
             await self._rows("queue_removals_of_space", **which)
-            await self._rows("count_authors_of_space", **which)
+            await self._rows("delete_memories_of_space", **which)
             for table in OF_A_SPACE:
                 await self._transaction.rows(
                     sql.SQL("DELETE FROM {} WHERE tenant = {} AND space = {}").format(

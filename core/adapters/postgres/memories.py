@@ -26,10 +26,13 @@ _ATTEMPTS = 16
 
 
 class Tally:
-    """How many texts and words a transaction adds to or takes from each owner."""
+    """How many texts and words a transaction adds to or takes from each owner, and how many
+    memories from each author.
+    """
 
     def __init__(self) -> None:
         self._changes: dict[tuple[UUID, UUID, UUID | None], list[int]] = defaultdict(lambda: [0, 0])
+        self._authors: dict[bytes, int] = defaultdict(int)
 
     def add(
         self, user: UUID, namespace: UUID, space: UUID | None, *, texts: int, words: int
@@ -39,8 +42,26 @@ class Tally:
         change[0] += texts
         change[1] += words
 
+    def credit(self, author: bytes | None, memories: int) -> None:
+        """Count `memories`, which may be negative, of one author; None is not counted."""
+        if author is not None:
+            self._authors[author] += memories
+
     def write(self, transaction: Transaction, tenant: UUID) -> None:
-        """Leave the sum for the end of the transaction, where its locks are held shortest."""
+        """Leave the sums for the end of the transaction, where their locks are held shortest."""
+        self._write_words(transaction, tenant)
+        authors = {author: number for author, number in self._authors.items() if number}
+        if authors:
+            transaction.later(
+                query("count_authors"),
+                {
+                    "tenant": tenant,
+                    "authors": list(authors),
+                    "memories": list(authors.values()),
+                },
+            )
+
+    def _write_words(self, transaction: Transaction, tenant: UUID) -> None:
         changes = [(*place, *sums) for place, sums in self._changes.items() if any(sums)]
         if not changes:
             return
@@ -83,7 +104,8 @@ class Memories:
         values = self._values(kept)
         for _ in range(_ATTEMPTS):
             if await self._transaction.rows(query("insert_memory"), values):
-                self._count(kept, 1)
+                self._count(kept, self._scope["user"])
+                self._tally.credit(kept.author, 1)
                 return Inserted(existing=None, created_at=self._transaction.now)
             found = await self._transaction.rows(query("said_already"), values)
             for expired, *row in found:
@@ -99,13 +121,14 @@ class Memories:
         if not found:
             raise NotFound
         ((version, chunks, words, namespace, space, user),) = found
+        values["user"] = user  # whom it is about; in a space not always the scope's person
         if version != expected_version or kept.version != version + 1:
             raise PreconditionFailed
         if kept.state is State.ACTIVE:
             await self._make_room(values)
         had_words = words > 0
         self._tally.add(user, namespace, space, texts=-had_words, words=-words)
-        self._count(kept, 1)
+        self._count(kept, user)
         one = {**values, "ids": [kept.id], "chunks_before": chunks}
         *_, revised = await self._transaction.burst(
             [(query(name), one) for name in ("keep_version", "drop_finders", "revise_memory")]
@@ -166,8 +189,9 @@ class Memories:
         locked = await self._rows("lock_memories", ids=list(memories))
         if not locked:
             return []
-        for _, _, user, namespace, space, words, has_terms in locked:
+        for _, _, user, namespace, space, words, has_terms, author in locked:
             self._tally.add(user, namespace, space, texts=-has_terms, words=-words)
+            self._tally.credit(author, -1)
         values = {**self._scope, "ids": [found[0] for found in locked], "at_least": 1}
         await self._transaction.burst(
             [(query(name), values) for name in ("drop_finders", "forget_memories")]
@@ -188,15 +212,9 @@ class Memories:
             raise NotFound
         return memory_row(only(found))
 
-    def _count(self, kept: Kept, texts: int) -> None:
+    def _count(self, kept: Kept, user: UUID) -> None:
         if kept.terms:
-            self._tally.add(
-                self._scope["user"],
-                kept.namespace,
-                kept.space,
-                texts=texts,
-                words=texts * kept.token_count,
-            )
+            self._tally.add(user, kept.namespace, kept.space, texts=1, words=kept.token_count)
 
     def _values(self, kept: Kept) -> dict[str, Any]:
         return {
@@ -229,4 +247,5 @@ class Memories:
             "token_count": kept.token_count,
             "vectors": list(kept.vectors),
             "embedder": kept.embedder,
+            "author": kept.author,
         }

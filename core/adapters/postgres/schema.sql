@@ -572,9 +572,11 @@ CREATE INDEX memories_expiring ON public.memories USING btree (expires_at) WHERE
 CREATE INDEX memories_of_space ON public.memories USING btree (tenant, space, created_at DESC, id DESC) WHERE ((state <> 'forgotten'::text) AND (space IS NOT NULL));
 CREATE INDEX memories_of_user ON public.memories USING btree (tenant, user_id, created_at DESC, id DESC) WHERE (state <> 'forgotten'::text);
 CREATE UNIQUE INDEX memories_said_once ON public.memories USING btree (tenant, user_id, digest, namespace, space, layer, kind) NULLS NOT DISTINCT WHERE (state = 'active'::text);
+CREATE INDEX memory_counts_of_space ON public.memory_counts USING btree (tenant, space) WHERE (space IS NOT NULL);
 CREATE INDEX memory_links_to ON public.memory_links USING btree (tenant, target);
 CREATE INDEX memory_tokens_of_space ON public.memory_tokens USING btree (tenant, space, token, memory) INCLUDE (tf, length, user_id, namespace) WHERE (space IS NOT NULL);
 CREATE INDEX memory_tokens_of_user ON public.memory_tokens USING btree (tenant, user_id, token, memory) INCLUDE (tf, length, namespace, space);
+CREATE INDEX outbox_of_space ON public.outbox USING btree (tenant, space, task) WHERE (space IS NOT NULL);
 CREATE INDEX outbox_of_user ON public.outbox USING btree (tenant, user_id, memory);
 CREATE INDEX recalls_expiring ON public.recalls USING btree (expires_at);
 CREATE INDEX space_members_by_key ON public.space_members USING btree (tenant, member);

@@ -2,7 +2,8 @@
 
 Rules this module keeps:
 - Every condition of the filter is in the query, before anything is cut.
-- The weights of words are those of this scope's own person: nobody else's texts move a score.
+- The weights of words are those of one owner, the scope's person or one space: nobody else's texts
+  move a score.
 """
 
 from collections.abc import Sequence
@@ -13,9 +14,9 @@ from uuid import UUID
 from psycopg.rows import TupleRow
 
 from core.adapters.postgres.pool import Parameters, Transaction
-from core.adapters.postgres.queries import limited, query
+from core.adapters.postgres.queries import limited, limited_in_space, query
 from core.adapters.postgres.rows import memory_row
-from core.ids import MemoryId
+from core.ids import MemoryId, SpaceId
 from core.model import Filter, Page, Row
 from core.ports import Proposal
 
@@ -41,36 +42,50 @@ class Search:
         found = await self._rows(query("find_memories"), where, ids=list(memories))
         return [memory_row(values) for values in found]
 
-    async def lexical(self, terms: Sequence[int], where: Filter, limit: int) -> list[Proposal]:
+    async def lexical(
+        self, terms: Sequence[int], where: Filter, limit: int, space: SpaceId | None
+    ) -> list[Proposal]:
         """As `MemoryView.lexical`: the order is BM25's. Raises: Unavailable."""
         asked = sorted(set(terms))
         if not asked:
             return []
-        found = await self._rows(limited("lexical", limit), where, terms=asked)
+        if space is None:
+            found = await self._rows(limited("lexical", limit), where, terms=asked)
+        else:
+            statement = limited_in_space("lexical", limit)
+            found = await self._rows(statement, where, terms=asked, space=space)
         return [Proposal(id=MemoryId(memory), score=min(1.0, score)) for memory, score in found]
 
     async def recent(self, where: Filter, limit: int) -> list[Proposal]:
-        """As `MemoryView.recent`: at most `limit`, and besides at most 256 that wait for the index.
+        """As `MemoryView.recent`: at most `limit` of the own and as many of the shared, and besides
+        at most 256 of either that wait for the index.
 
         The score is the time of creation, in epoch seconds. Raises: Unavailable.
         """
-        found = await self._in_order(("newest_memories", "newest_shared"), where, limit)
+        own, shared = await self._in_order(("newest_memories", "newest_shared"), where, limit)
         waiting = await self._rows(query("waiting_memories"), where)
-        newest = sorted({(time, memory) for time, memory in [*found, *waiting]}, reverse=True)
+        if self._scope["read_members"]:
+            waiting += await self._rows(query("waiting_shared"), where)
+        newest = sorted({*own, *sorted(shared)[::-1][:limit], *waiting}, reverse=True)
         return [Proposal(id=MemoryId(memory), score=time.timestamp()) for time, memory in newest]
 
-    async def page(self, where: Filter, after: tuple[datetime, UUID] | None, limit: int) -> Page:
+    async def page(
+        self, where: Filter, after: tuple[datetime, UUID] | None, limit: int, *, shared: bool
+    ) -> Page:
         """As `MemoryView.page`. Raises: Unavailable."""
         time, memory = NEWEST if after is None else after
         names = ("page_of_memories", "page_of_shared")
-        found = await self._in_order(names, where, limit + 1, after_time=time, after_id=memory)
-        rows = sorted(map(memory_row, found), key=lambda row: (row.created_at, row.id))[::-1]
+        found = await self._in_order(
+            names, where, limit + 1, after_time=time, after_id=memory, shared=shared
+        )
+        read = [memory_row(values) for part in found for values in part]
+        rows = sorted(read, key=lambda row: (row.created_at, row.id))[::-1]
         return Page(rows=tuple(rows[:limit]), more=len(rows) > limit)
 
     async def _in_order(
         self, names: tuple[str, str], where: Filter, limit: int, **values: object
-    ) -> list[TupleRow]:
-        """Return the first rows of the own memories and, if there are any, of the shared ones."""
+    ) -> tuple[list[TupleRow], list[TupleRow]]:
+        """Return the first rows of the own memories and, space by space, of the shared ones."""
         parameters = {**self._scope, **_conditions(where), **values}
         asked = names if self._scope["read_members"] else names[:1]
         _, *found, _ = await self._transaction.burst(
@@ -80,7 +95,8 @@ class Search:
                 (query("in_any_order"), {}),
             ]
         )
-        return [row for rows in found for row in rows]
+        own, *shared = found
+        return own, [row for rows in shared for row in rows]
 
     async def _rows(
         self, statement: LiteralString, where: Filter, **values: object
@@ -90,6 +106,7 @@ class Search:
 
 
 def _conditions(where: Filter) -> dict[str, Any]:
+    sessions = (where.session, *(other.session for other in where.elsewhere))
     return {
         "states": [state.value for state in where.states],
         "layers": [layer.value for layer in where.layers],
@@ -97,7 +114,7 @@ def _conditions(where: Filter) -> dict[str, Any]:
         "created_after": where.created_after,
         "created_before": where.created_before,
         "min_confidence": where.min_confidence,
-        "session": where.session,
-        "tags": list(where.tags),
-        "tags_all": where.tags_all,
+        "sessions": [one for one in sessions if one is not None],
+        "tags": [*where.tags, *(tag for other in where.elsewhere for tag in other.tags)],
+        "tags_needed": len(set(where.tags)) if where.tags_all else 1,
     }

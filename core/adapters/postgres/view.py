@@ -19,7 +19,7 @@ from core.adapters.postgres.search import Search
 from core.adapters.postgres.walls import scope_parameters
 from core.errors import NotFound
 from core.event import AuditEvent
-from core.ids import MemoryId, RecallId
+from core.ids import MemoryId, RecallId, SpaceId
 from core.model import Filter, Kept, Page, Row
 from core.ports import Claim, Indexable, Inserted, Proposal, Reply
 from core.scope import Scope
@@ -73,17 +73,31 @@ class PostgresView:
         """Return those that are in scope and match."""
         return await self._search.find(memories, where)
 
-    async def lexical(self, terms: Sequence[int], where: Filter, limit: int) -> list[Proposal]:
+    async def lexical(
+        self,
+        terms: Sequence[int],
+        where: Filter,
+        limit: int,
+        *,
+        space: SpaceId | None = None,
+    ) -> list[Proposal]:
         """Return the best by BM25."""
-        return await self._search.lexical(terms, where, limit)
+        return await self._search.lexical(terms, where, limit, space)
 
     async def recent(self, where: Filter, limit: int) -> list[Proposal]:
         """Return the newest, and what waits for the index."""
         return await self._search.recent(where, limit)
 
-    async def page(self, where: Filter, after: tuple[datetime, UUID] | None, limit: int) -> Page:
+    async def page(
+        self,
+        where: Filter,
+        after: tuple[datetime, UUID] | None,
+        limit: int,
+        *,
+        shared: bool = False,
+    ) -> Page:
         """Return one page."""
-        return await self._search.page(where, after, limit)
+        return await self._search.page(where, after, limit, shared=shared)
 
     async def versions(self, memory: MemoryId) -> list[Row]:
         """Return every kept version of a live memory."""

@@ -39,6 +39,11 @@ CREATE TABLE IF NOT EXISTS memory_authors (
   PRIMARY KEY (tenant, author)
 ) WITH (fillfactor = 50);
 
+-- What is counted of a space whose members are people, and what of it waits for the index.
+CREATE INDEX IF NOT EXISTS memory_counts_of_space ON memory_counts (tenant, space)
+  WHERE space IS NOT NULL;
+CREATE INDEX IF NOT EXISTS outbox_of_space ON outbox (tenant, space, task) WHERE space IS NOT NULL;
+
 -- A space that is being deleted waits for the writes that are under way in it.
 DO $$
 BEGIN

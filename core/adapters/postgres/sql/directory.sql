@@ -94,13 +94,16 @@ SELECT s.id, s.blind, s.audience, max(m.role)
 SELECT count(*) FROM memories
  WHERE tenant = %(tenant)s AND space = %(space)s AND state <> 'forgotten'
 
--- count_authors_of_space --
-UPDATE memory_authors a SET memories = a.memories - gone.memories
-  FROM (SELECT author, count(*) AS memories FROM memories
-         WHERE tenant = %(tenant)s AND space = %(space)s AND state <> 'forgotten'
-           AND author IS NOT NULL
-         GROUP BY author ORDER BY author) AS gone
- WHERE a.tenant = %(tenant)s AND a.author = gone.author
+-- delete_memories_of_space --
+-- Before what hangs from them: whoever forgets one locks it first, then what is counted of it.
+WITH gone AS (
+  DELETE FROM memories WHERE tenant = %(tenant)s AND space = %(space)s RETURNING author, state
+)
+UPDATE memory_authors a SET memories = a.memories - counted.memories
+  FROM (SELECT author, count(*) AS memories FROM gone
+         WHERE state <> 'forgotten' AND author IS NOT NULL
+         GROUP BY author ORDER BY author) AS counted
+ WHERE a.tenant = %(tenant)s AND a.author = counted.author
 
 -- queue_removals_of_space --
 INSERT INTO outbox (

@@ -18,6 +18,15 @@ m.tenant = %(tenant)s AND (m.user_id = %(user)s) IS TRUE
 AND (m.space IS NULL AND m.namespace = ANY (%(namespaces)s::uuid[])
      OR m.space = ANY (%(read_same)s::uuid[]))
 
+-- in_space --
+-- Everything in one `members` space: an owner of its own, whoever it is about.
+m.tenant = %(tenant)s AND m.space = %(space)s AND m.space = ANY (%(read_members)s::uuid[])
+
+-- in_space_by_id --
+-- As `in_space`, spelled like `own_by_id` and for its reason.
+m.tenant = %(tenant)s AND (m.space = %(space)s) IS TRUE
+AND (m.space = ANY (%(read_members)s::uuid[])) IS TRUE
+
 -- shared --
 m.tenant = %(tenant)s AND m.space = ANY (%(read_members)s::uuid[])
 
@@ -41,14 +50,15 @@ WITH kept AS (
       tenant, id, version, user_id, namespace, space, space_is_owner, layer, kind, state,
       importance, confidence, persistence, sensitivity, trust, source_kind, outcome, occurred_at,
       valid_from, expires_at, until_session_end, session, tags, digest, terms, term_counts,
-      token_count, chunks, embedder, content, details)
+      token_count, chunks, embedder, content, details, author)
     VALUES (
       %(tenant)s, %(id)s, %(version)s, %(user)s, %(namespace)s, %(space)s, %(space_is_owner)s,
       %(layer)s, %(kind)s, %(state)s, %(importance)s, %(confidence)s, %(persistence)s,
       %(sensitivity)s, %(trust)s, %(source_kind)s, %(outcome)s, %(occurred_at)s,
       coalesce(%(occurred_at)s::timestamptz, now()), %(expires_at)s, %(until_session_end)s,
       %(session)s, %(tags)s::bytea[], %(digest)s, %(terms)s::bigint[], %(counts)s::int[],
-      %(token_count)s, cardinality(%(vectors)s::bytea[]), %(embedder)s, %(content)s, %(details)s)
+      %(token_count)s, cardinality(%(vectors)s::bytea[]), %(embedder)s, %(content)s, %(details)s,
+      %(author)s)
     ON CONFLICT (tenant, user_id, digest, namespace, space, layer, kind) WHERE state = 'active'
       DO NOTHING
     RETURNING tenant, user_id, namespace, space, space_is_owner, id, version, token_count, chunks,
@@ -203,7 +213,8 @@ SELECT m.session, m.tags, m.terms, m.term_counts, m.embedder,
 
 -- lock_memories --
 -- In the order of ids, so that two that overlap wait for each other and never both ways.
-SELECT m.id, {{live}}, m.user_id, m.namespace, m.space, m.token_count, cardinality(m.terms) > 0
+SELECT m.id, {{live}}, m.user_id, m.namespace, m.space, m.token_count, cardinality(m.terms) > 0,
+       m.author
   FROM memories m
  WHERE {{reach}} AND m.id = ANY (%(ids)s::uuid[]) AND m.state <> 'forgotten'
  ORDER BY m.id
@@ -230,8 +241,9 @@ WITH gone AS (
            greatest(chunks, %(at_least)s) FROM gone
 )
 UPDATE memories SET
-    state = 'forgotten', content = NULL, details = NULL, digest = NULL, session = NULL, tags = '{}',
-    terms = '{}', term_counts = '{}', token_count = 0, chunks = 0, embedder = '', updated_at = now()
+    state = 'forgotten', content = NULL, details = NULL, digest = NULL, session = NULL,
+    author = NULL, tags = '{}', terms = '{}', term_counts = '{}', token_count = 0, chunks = 0,
+    embedder = '', updated_at = now()
   WHERE tenant = %(tenant)s AND id = ANY (%(ids)s::uuid[]) AND state <> 'forgotten'
 
 -- count_words --
@@ -244,6 +256,14 @@ INSERT INTO memory_counts AS c (tenant, user_id, namespace, space, memories, wor
    ORDER BY user_id, namespace, space
   ON CONFLICT (tenant, user_id, namespace, space)
     DO UPDATE SET memories = c.memories + excluded.memories, words = c.words + excluded.words
+
+-- count_authors --
+-- After `count_words`, and in one order, so that two writers wait for each other one way only.
+INSERT INTO memory_authors AS a (tenant, author, memories)
+  SELECT %(tenant)s, author, memories
+    FROM unnest(%(authors)s::bytea[], %(memories)s::bigint[]) AS change (author, memories)
+   ORDER BY author
+  ON CONFLICT (tenant, author) DO UPDATE SET memories = a.memories + excluded.memories
 
 -- count_uses --
 -- A row that somebody else is counting on is left out: nobody waits to read.

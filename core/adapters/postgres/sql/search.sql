@@ -1,5 +1,7 @@
 -- matching --
--- The conditions of core.model.Filter; an empty list asks nothing.
+-- The conditions of core.model.Filter; an empty list asks nothing. Where several owners are searched
+-- at once, `tags` and `sessions` hold the look-ups of each: a memory can carry those of its own alone,
+-- so of its tags as many must be among them as were asked for.
 m.state <> 'forgotten' AND m.state = ANY (%(states)s::text[])
 AND (m.expires_at IS NULL OR m.expires_at > now())
 AND (cardinality(%(layers)s::text[]) = 0 OR m.layer = ANY (%(layers)s::text[]))
@@ -7,10 +9,12 @@ AND (cardinality(%(kinds)s::text[]) = 0 OR m.kind = ANY (%(kinds)s::text[]))
 AND (%(created_after)s::timestamptz IS NULL OR m.created_at >= %(created_after)s::timestamptz)
 AND (%(created_before)s::timestamptz IS NULL OR m.created_at < %(created_before)s::timestamptz)
 AND m.confidence >= %(min_confidence)s::float8
-AND (%(session)s::bytea IS NULL OR m.session = %(session)s::bytea)
+AND (cardinality(%(sessions)s::bytea[]) = 0 OR m.session = ANY (%(sessions)s::bytea[]))
 AND (cardinality(%(tags)s::bytea[]) = 0
-     OR CASE WHEN %(tags_all)s THEN m.tags @> %(tags)s::bytea[]
-             ELSE m.tags && %(tags)s::bytea[] END)
+     OR m.tags && %(tags)s::bytea[]
+        AND (%(tags_needed)s = 1
+             OR (SELECT count(DISTINCT tag) FROM unnest(m.tags) AS tag
+                  WHERE tag = ANY (%(tags)s::bytea[])) = %(tags_needed)s))
 
 -- find_memories --
 SELECT {{row}} FROM memories m {{uses}}
@@ -27,23 +31,28 @@ SELECT set_config('enable_sort', 'on', true)
 -- page_of_memories --
 -- The limit stands as a number: as a parameter it makes the planner expect a tenth of all rows.
 SELECT {{row}} FROM memories m {{uses}}
- WHERE {{own}} AND {{matching}}
+ WHERE {{own}} AND {{matching}} AND (NOT %(shared)s OR m.space IS NOT NULL)
    AND (m.created_at, m.id) < (%(after_time)s::timestamptz, %(after_id)s::uuid)
  ORDER BY m.created_at DESC, m.id DESC LIMIT [[limit]]
 
 -- page_of_shared --
-SELECT {{row}} FROM memories m {{uses}}
- WHERE {{shared}} AND {{matching}}
-   AND (m.created_at, m.id) < (%(after_time)s::timestamptz, %(after_id)s::uuid)
- ORDER BY m.created_at DESC, m.id DESC LIMIT [[limit]]
+-- Each space by itself, since only within one space does the index give the order.
+SELECT found.* FROM unnest(%(read_members)s::uuid[]) AS shared (space) CROSS JOIN LATERAL (
+  SELECT {{row}} FROM memories m {{uses}}
+   WHERE m.tenant = %(tenant)s AND m.space = shared.space AND {{matching}}
+     AND (m.created_at, m.id) < (%(after_time)s::timestamptz, %(after_id)s::uuid)
+   ORDER BY m.created_at DESC, m.id DESC LIMIT [[limit]]) AS found
 
 -- newest_memories --
 SELECT m.created_at, m.id FROM memories m WHERE {{own}} AND {{matching}}
  ORDER BY m.created_at DESC, m.id DESC LIMIT [[limit]]
 
 -- newest_shared --
-SELECT m.created_at, m.id FROM memories m WHERE {{shared}} AND {{matching}}
- ORDER BY m.created_at DESC, m.id DESC LIMIT [[limit]]
+-- As page_of_shared.
+SELECT found.* FROM unnest(%(read_members)s::uuid[]) AS shared (space) CROSS JOIN LATERAL (
+  SELECT m.created_at, m.id FROM memories m
+   WHERE m.tenant = %(tenant)s AND m.space = shared.space AND {{matching}}
+   ORDER BY m.created_at DESC, m.id DESC LIMIT [[limit]]) AS found
 
 -- waiting_memories --
 -- The last of those that the index does not have yet.
@@ -51,6 +60,13 @@ SELECT m.created_at, m.id FROM memories m
  WHERE {{reach}} AND {{matching}}
    AND m.id = ANY (ARRAY(SELECT m.memory FROM outbox m
                           WHERE m.tenant = %(tenant)s AND m.user_id = %(user)s AND NOT m.removal
+                          ORDER BY m.task DESC LIMIT 256))
+
+-- waiting_shared --
+SELECT m.created_at, m.id FROM memories m
+ WHERE {{shared}} AND {{matching}}
+   AND m.id = ANY (ARRAY(SELECT m.memory FROM outbox m
+                          WHERE {{shared}} AND NOT m.removal
                           ORDER BY m.task DESC LIMIT 256))
 
 -- lexical --
