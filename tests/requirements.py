@@ -33,6 +33,17 @@ REQUIREMENTS: dict[str, Requirement] = {
         "`_meta` or a cursor must match it or the call is refused and audited.",
         "OWASP API Security 2023, API1: broken object level authorization",
     ),
+    "B3": Requirement(
+        "The MCP endpoint answers what it does not serve as the protocol says: 401 with where to "
+        "get a token, 403 with every scope needed, 400 for headers that are not the body's and for "
+        "an unknown revision, 404, 405, no batches.",
+        "MCP 2026-07-28, transports and authorization; RFC 6750; RFC 9728",
+    ),
+    "B4": Requirement(
+        "Scope and policy are judged for every tool and every route, and a list shows exactly what "
+        "a call would be allowed; nothing is served that has no action.",
+        "OWASP API Security 2023, API5: broken function level authorization",
+    ),
     "B5": Requirement(
         "The credential of a caller appears in no outbound request, log, span, error or row.",
         "MCP security best practices, token passthrough",
@@ -41,6 +52,31 @@ REQUIREMENTS: dict[str, Requirement] = {
         "When an issuer's keys cannot be had, no token is accepted; a thousand unknown key ids "
         "make two fetches; keys come over https, bounded, unredirected, from no inner address.",
         "RFC 8725, 3.10; CWE-918: server-side request forgery",
+    ),
+    "B7": Requirement(
+        "`Host` and `Origin` are ours on every bind; `null`, repeated, malformed and look-alike "
+        "ones are refused.",
+        "MCP 2026-07-28, transports, security warning (DNS rebinding)",
+    ),
+    "B8": Requirement(
+        "Older revisions are served without a session or not at all; a session id is nobody's, and "
+        "a missing version never weakens authentication.",
+        "MCP security best practices, session hijacking",
+    ),
+    "B9": Requirement(
+        "State that a caller carries is sealed, bound to caller, call and time, and good once where "
+        "it causes an effect, whichever replica it comes back to.",
+        "MCP 2026-07-28, multi round-trip requests, server requirements",
+    ),
+    "B10": Requirement(
+        "What is for one caller is marked private and not to be stored, and no cache on the way "
+        "gives it to another.",
+        "RFC 9111, 5.2.2",
+    ),
+    "B11": Requirement(
+        "What cannot be undone needs a person who proved lately who they are, or who confirms that "
+        "very call.",
+        "RFC 9470; MCP 2026-07-28, elicitation",
     ),
     "B12": Requirement(
         "An API key is kept as its id and a peppered HMAC, compared in constant time also when the "
@@ -57,6 +93,16 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Spans, metrics and logs carry no content, exception text, credential, query or raw id; a "
         "client's trace is at most linked.",
         "CWE-532: insertion of sensitive information into log file",
+    ),
+    "B15": Requirement(
+        "What a model is told of a tool changes with a review only, and refers to nothing outside.",
+        "OWASP Top 10 for LLM Applications 2025, LLM03: supply chain (tool poisoning)",
+    ),
+    "B16": Requirement(
+        "In production nothing starts on a missing, weak or placeholder secret, a store without "
+        "verified TLS, a wildcard origin, no audit anchor, or a role that steps over a wall; each "
+        "setting at fault is named.",
+        "CWE-1188: initialization of a resource with an insecure default",
     ),
     "C1": Requirement(
         "Every access to data takes one Scope, which the enforcer alone mints.",

@@ -78,7 +78,7 @@ def weak(secret: str) -> bool:
 
 def _missing(settings: Settings, command: Command) -> Iterator[Fault]:
     for name in _NEEDED[command]:
-        if getattr(settings, name) is None:
+        if not getattr(settings, name):
             yield name, f"needed by `memwarden {command}`"
     if command != "migrate" and settings.kek is None and settings.kek_file is None:
         yield "kek_file", f"needed by `memwarden {command}`, or {PREFIX}KEK"

@@ -15,6 +15,7 @@ from datetime import timedelta
 from typing import Protocol
 
 from core.errors import GatewayError, Unavailable
+from core.indexer import BATCH
 from core.ports import Index, Outbox
 from core.ports.seal import SealStore
 from gateway.audit.seal import Sealer
@@ -43,6 +44,8 @@ class IndexWatch:
         self._outbox = outbox
         self._index = index
         self._asked = float("-inf")
+        self._empty = False
+        self._counted = False
         self.pending = 1
         """How many tasks waited when last counted; not zero until they were counted once."""
         self.rebuilding = True
@@ -65,15 +68,16 @@ class IndexWatch:
             self.pending = await self._outbox.pending()
             if self.pending >= MANY_TASKS or (self.pending and await self._lost()):
                 self.rebuilding = True
-            elif self.pending == 0:
-                self.rebuilding = False
+            elif self.pending < BATCH or not self._counted:
+                self.rebuilding = False  # what waits now was kept just now, or nearly all of it
+            self._counted = True
 
     async def _lost(self) -> bool:
         now = time.monotonic()
-        if now - self._asked < EMPTY_SECONDS:
-            return False
-        self._asked = now
-        return await self._index.empty()
+        if now - self._asked >= EMPTY_SECONDS:
+            self._asked = now
+            self._empty = await self._index.empty()
+        return self._empty
 
 
 class SealWatch:
