@@ -41,7 +41,7 @@ from gateway.access.asked import (
     within_namespaces,
 )
 from gateway.access.in_force import Policies
-from gateway.access.names import actor_name, person_name, user_key
+from gateway.access.names import actor_name, person_name
 from gateway.access.policy import Asker, Policy
 from gateway.access.reach import find, make_known, reached
 from gateway.access.rules import Rules, Ruling
@@ -307,13 +307,12 @@ class Enforcer:
     ) -> Asker:
         if not policy.is_own or principal.tenant is None:  # the base policy knows nobody by name
             return Asker(roles=principal.roles, key=principal.key_id)
-        keys = await self._keys(principal.tenant)
-        owner = principal.person
-        return Asker(
-            roles=principal.roles,
+        return Asker.of(
+            await self._keys(principal.tenant),
+            principal.roles,
             key=principal.key_id,
-            owner=None if owner is None else user_key(keys, owner).hex(),
-            person=None if person is None else user_key(keys, person).hex(),
+            owner=principal.person,
+            person=person,
         )
 
     def _decide(self, call: Call, policy: Policy, asker: Asker, action: Action) -> Ruling:

@@ -127,14 +127,13 @@ def compiled(overlay: Overlay, base: Rules, model: str, keys: TenantKeys, versio
         return Policy(base)
     spelled: dict[str, str] = {}
 
-    def keyed(name: str) -> str:
+    def once(name: str) -> str:
         if name not in spelled:
-            spelled[name] = _keyed(keys, name)
+            spelled[name] = keyed(keys, name)
         return spelled[name]
 
     lines = [
-        line._replace(subject=keyed(line.subject), place=keyed(line.place))
-        for line in overlay.lines
+        line._replace(subject=once(line.subject), place=once(line.place)) for line in overlay.lines
     ]
     people = {
         user_key(keys, user_id).hex(): Person(
@@ -142,7 +141,7 @@ def compiled(overlay: Overlay, base: Rules, model: str, keys: TenantKeys, versio
             namespaces=person.namespaces,
             places=None
             if person.namespaces is None
-            else frozenset(keyed(f"namespace:{name}") for name in person.namespaces),
+            else frozenset(once(f"namespace:{name}") for name in person.namespaces),
         )
         for user_id, person in overlay.people.items()
     }
@@ -158,12 +157,8 @@ def try_cases(policy: Policy, overlay: Overlay, keys: TenantKeys) -> None:
     """
     faults = Faults()
     for number, case in enumerate(overlay.cases):
-        asker = Asker(
-            roles=case.roles,
-            key=case.key,
-            person=None if case.user_id is None else user_key(keys, case.user_id).hex(),
-        )
-        places = () if case.place == TENANT else (_keyed(keys, case.place),)
+        asker = Asker.of(keys, case.roles, key=case.key, person=case.user_id)
+        places = () if case.place == TENANT else (keyed(keys, case.place),)
         for action, expected in case.expect.items():
             allowed = policy.judge(asker, action, *places).allowed
             if expected != ("allow" if allowed else "deny"):
@@ -172,8 +167,8 @@ def try_cases(policy: Policy, overlay: Overlay, keys: TenantKeys) -> None:
     faults.stop()
 
 
-def _keyed(keys: TenantKeys, name: str) -> str:
-    """Return a subject or a place of a document as rules hold it."""
+def keyed(keys: TenantKeys, name: str) -> str:
+    """Return a subject or a place, as a document spells it, as rules hold it."""
     kind, _, rest = name.partition(":")
     match kind:
         case "user":

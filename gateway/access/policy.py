@@ -12,9 +12,11 @@ Rules this module keeps:
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Self
 
+from core.ports import TenantKeys
 from core.scope import Action, Role
+from gateway.access.names import user_key
 from gateway.access.rules import DEFAULT_DENY, TENANT, Rules, Ruling
 
 APART: Final = frozenset({Role.ADMIN, Role.AUDITOR, Role.OPERATOR})
@@ -57,6 +59,24 @@ class Asker:
     key: str | None = None
     owner: str | None = None
     person: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        keys: TenantKeys,
+        roles: frozenset[Role],
+        *,
+        key: str | None = None,
+        owner: str | None = None,
+        person: str | None = None,
+    ) -> Self:
+        """Return who asks, from outside ids of persons."""
+        return cls(
+            roles=roles,
+            key=key,
+            owner=None if owner is None else user_key(keys, owner).hex(),
+            person=None if person is None else user_key(keys, person).hex(),
+        )
 
     @property
     def people(self) -> tuple[str, ...]:

@@ -35,6 +35,7 @@ from gateway.front import (
     routes_admin,
     routes_audit,
     routes_memories,
+    routes_policies,
     routes_quotas,
     routes_recall,
 )
@@ -65,6 +66,7 @@ OPERATIONS: Sequence[Operation] = (
     *routes_recall.OPERATIONS,
     *routes_audit.OPERATIONS,
     *routes_quotas.OPERATIONS,
+    *routes_policies.OPERATIONS,
 )
 """Everything that a credential can ask over HTTP."""
 
