@@ -2,8 +2,7 @@
 
 Rules this module keeps:
 - A request is authenticated before the SDK sees it, over every revision of the protocol; there is
-  no session that could be stolen: none is given out, so whatever names one is told there is none.
-- Older revisions, which a request without a version is taken for, are served unless they are off.
+  no session that could be stolen (mcp_revisions).
 - Host and Origin were judged by the outer application, on every bind; the SDK's own check is off.
 - The SDK's tracing is off: it records exception texts and follows a client's trace ids.
 - A reply is for its caller alone: private and never stored.
@@ -12,7 +11,6 @@ Rules this module keeps:
 """
 
 import contextlib
-import json
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
@@ -20,7 +18,6 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel.server import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp_types import (
-    UNSUPPORTED_PROTOCOL_VERSION,
     CallToolRequestParams,
     CallToolResult,
     GetPromptRequestParams,
@@ -33,24 +30,21 @@ from mcp_types import (
     PromptMessage,
     TextContent,
 )
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, MODERN_PROTOCOL_VERSIONS
 from starlette.types import ASGIApp, Receive, Send
 from starlette.types import Scope as AsgiScope
 
 from core.errors import Invalid, NotFound, ScopeMissing, StepUpNeeded
-from core.model import Json
 from core.scope import Call
 from gateway.confirmation import Claims
 from gateway.front.edge import passage_of, send_json
 from gateway.front.errors import PROBLEM_MEDIA_TYPE, method_not_allowed
-from gateway.front.mcp_errors import QuietErrors, quiet, quiet_error
-from gateway.front.security import values
+from gateway.front.mcp_errors import QuietErrors, quiet
+from gateway.front.mcp_revisions import Revisions
 from gateway.front.step_up import DECLINED, NEEDED, Asked, StepUp
 from gateway.front.tools import SPECS, call_tool, failed, tools_for
 from gateway.gate import Gate
 
 MAX_BODY_BYTES = 4 * 1024 * 1024
-VERSION_HEADER, SESSION_HEADER = b"mcp-protocol-version", b"mcp-session-id"
 CALL = "memwarden.call"
 """Where the outer application leaves the authenticated call in the ASGI scope."""
 
@@ -184,7 +178,6 @@ class McpFront:
     def __init__(
         self, gate: Gate, version: str, *, claims: Claims | None = None, legacy: bool = True
     ) -> None:
-        self._legacy = legacy
         self._manager = StreamableHTTPSessionManager(
             app=build_server(gate, _call_of, version, claims),
             json_response=True,
@@ -192,7 +185,7 @@ class McpFront:
             security_settings=None,
             max_request_body_size=MAX_BODY_BYTES,
         )
-        self._app: ASGIApp = QuietErrors(self._manager.asgi_app)
+        self._app: ASGIApp = Revisions(QuietErrors(self._manager.asgi_app), older=legacy)
 
     @contextlib.asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
@@ -215,31 +208,7 @@ class McpFront:
                 headers={"Allow": "POST"},
             )
             return
-        asked = values(scope["headers"], VERSION_HEADER)
-        if not asked or asked[0] in HANDSHAKE_PROTOCOL_VERSIONS:
-            if not self._legacy:
-                await _refuse_revision(asked, receive, send)
-                return
-            if values(scope["headers"], SESSION_HEADER):
-                raise NotFound
         await self._app(scope, receive, send)
-
-
-async def _refuse_revision(asked: list[str], receive: Receive, send: Send) -> None:
-    """Answer a request of a revision that is off, naming those that are served."""
-    try:
-        body = json.loads((await receive()).get("body", b""))
-    except (ValueError, RecursionError):
-        body = None
-    identity = body.get("id") if isinstance(body, dict) else None
-    data: Json = {"supported": list(MODERN_PROTOCOL_VERSIONS), "requested": "".join(asked)}
-    error: Json = {"code": UNSUPPORTED_PROTOCOL_VERSION, "data": data}
-    reply = {
-        "jsonrpc": "2.0",
-        "id": identity if isinstance(identity, str | int) else None,
-        "error": quiet_error(error),
-    }
-    await send_json(send, 400, reply)
 
 
 def _call_of(ctx: ServerRequestContext[Any, Any]) -> Call:
