@@ -12,6 +12,7 @@ Source: RFC 8725, 3.10 (SSRF); CWE-918; requirement B6.
 """
 
 import asyncio
+import functools
 import ipaddress
 import socket
 import ssl
@@ -172,6 +173,11 @@ def _host(url: str) -> str:
 
 def _tls(issuer: Issuer) -> ssl.SSLContext:
     if issuer.ca_file is None:
-        # The authorities that httpx ships; a variable of the environment does not change them.
-        return httpx.create_ssl_context(trust_env=False)
+        return _public_authorities()
     return ssl.create_default_context(cafile=str(issuer.ca_file))
+
+
+@functools.cache
+def _public_authorities() -> ssl.SSLContext:
+    # Those that httpx ships; a variable of the environment does not change them.
+    return httpx.create_ssl_context(trust_env=False)

@@ -36,7 +36,7 @@ def new_key(algorithm: str = "RS256") -> jwk.Key:
     if algorithm.startswith(("RS", "PS")):
         return jwk.generate_key("RSA", 2048)
     if algorithm.startswith("ES"):
-        return jwk.generate_key("EC", {"ES256": "P-256", "ES384": "P-384"}.get(algorithm, "P-521"))
+        return jwk.generate_key("EC", "P-256" if algorithm == "ES256" else "P-384")
     return jwk.generate_key("OKP", "Ed25519")
 
 

@@ -3,7 +3,9 @@
 import asyncio
 import json
 import socket
+from ipaddress import ip_address
 
+import httpcore
 import pytest
 
 from core.errors import Unavailable
@@ -270,14 +272,14 @@ async def test_an_address_of_ours_is_dialled_only_for_a_host_that_may_stand_ther
     dialled = []
 
     async def addresses(self, host, port):
-        return [fetch.ipaddress.ip_address(address)]
+        return [ip_address(address)]
 
     async def connect(self, host, port, *others):
         dialled.append(host)
-        raise fetch.httpcore.ConnectError
+        raise httpcore.ConnectError
 
     monkeypatch.setattr(fetch._Dialer, "_addresses", addresses)
-    monkeypatch.setattr(fetch.httpcore.AnyIOBackend, "connect_tcp", connect)
+    monkeypatch.setattr(httpcore.AnyIOBackend, "connect_tcp", connect)
     for flags, wanted in (
         ({}, False),
         ({"allow_http_loopback": True}, loopback),
@@ -289,21 +291,19 @@ async def test_an_address_of_ours_is_dialled_only_for_a_host_that_may_stand_ther
         for url, named in (("https://id.example/k", True), ("https://other.example/k", False)):
             with pytest.raises(FetchFailed):
                 await fetcher.get(url)
-            assert dialled == (
-                [str(fetch.ipaddress.ip_address(address))] if wanted and named else []
-            )
+            assert dialled == ([str(ip_address(address))] if wanted and named else [])
             dialled.clear()
 
 
 async def test_one_address_of_ours_among_public_ones_is_a_name_being_rebound(issuer, monkeypatch):
     async def addresses(self, host, port):
-        return [fetch.ipaddress.ip_address(each) for each in ("93.184.216.34", "10.0.0.1")]
+        return [ip_address(each) for each in ("93.184.216.34", "10.0.0.1")]
 
     async def connect(self, *others):
         raise AssertionError("dialled")
 
     monkeypatch.setattr(fetch._Dialer, "_addresses", addresses)
-    monkeypatch.setattr(fetch.httpcore.AnyIOBackend, "connect_tcp", connect)
+    monkeypatch.setattr(httpcore.AnyIOBackend, "connect_tcp", connect)
     settings = issuer.settings(issuer="https://id.example", allow_http_loopback=False)
     with pytest.raises(FetchFailed):
         await Fetcher(Issuer.model_validate(settings)).get("https://id.example/keys")
@@ -313,14 +313,14 @@ async def test_a_public_address_is_dialled(issuer, monkeypatch):
     dialled = []
 
     async def addresses(self, host, port):
-        return [fetch.ipaddress.ip_address("93.184.216.34")]
+        return [ip_address("93.184.216.34")]
 
     async def connect(self, host, port, *others):
         dialled.append((host, port))
-        raise fetch.httpcore.ConnectError
+        raise httpcore.ConnectError
 
     monkeypatch.setattr(fetch._Dialer, "_addresses", addresses)
-    monkeypatch.setattr(fetch.httpcore.AnyIOBackend, "connect_tcp", connect)
+    monkeypatch.setattr(httpcore.AnyIOBackend, "connect_tcp", connect)
     settings = issuer.settings(issuer="https://id.example", allow_http_loopback=False)
     with pytest.raises(FetchFailed):
         await Fetcher(Issuer.model_validate(settings)).get("https://id.example/keys")
