@@ -8,6 +8,7 @@ Rules this module keeps:
 """
 
 import os
+import re
 import tempfile
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -17,6 +18,7 @@ from pydantic_settings import (
     BaseSettings,
     PydanticBaseSettingsSource,
     SettingsConfigDict,
+    SettingsError,
     TomlConfigSettingsSource,
 )
 from typing_extensions import override
@@ -217,6 +219,10 @@ def load(config: Path | None = None, **overrides: Any) -> Settings:  # noqa: ANN
             for fault in err.errors(include_input=False, include_url=False)
         )
         raise SettingsInvalid(faults) from None
+    except SettingsError as err:  # a list that is not JSON; its cause holds the text
+        named = re.search(r'field "(\w+)"', str(err))
+        name = "settings" if named is None else f"{PREFIX}{named[1].upper()}"
+        raise SettingsInvalid((f"{name}: not JSON",)) from None
     faults = tuple(_unsafe(settings))
     if faults:
         raise SettingsInvalid(faults)
