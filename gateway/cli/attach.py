@@ -1,8 +1,9 @@
-"""Reads an embedded gateway's audit log from beside it, whether it runs or not.
+"""Reaches the stores of an embedded gateway from beside it, whether it runs or not.
 
 Rules this module keeps:
-- It connects as the sealing role, which sees audit events and nothing of anybody's memories.
-- The verifying key and the anchor come from the keys folder, not from the database.
+- The audit log is read as the sealing role, which sees audit events and nothing of anybody's
+  memories. The verifying key and the anchor come from the keys folder, not from the database.
+- A pepper is made in the key store alone, which no database role of the gateway can open.
 """
 
 import contextlib
@@ -17,8 +18,13 @@ from gateway.embedded.folder import DataFolder, FolderUnusable
 from gateway.embedded.keys import KeysFolder
 from gateway.embedded.places import Places
 from gateway.embedded.postgres import running_url
-from gateway.parts import ANCHOR, PUBLIC_KEY, SEAL
-from gateway.settings import personal_folders
+from gateway.embedded.roles import KEY_KEEPER
+from gateway.parts import ANCHOR, PUBLIC_KEY, SEAL, Connections
+from gateway.settings import load, personal_folders
+from gateway.vault.epochs import EpochKeys
+from gateway.vault.kek import FileKek, Kek
+from gateway.vault.keyring import KeyringService
+from gateway.vault.keystore import PostgresKeyStore
 
 
 async def verify(data: Path, keys: Path | None) -> Report:
@@ -28,7 +34,7 @@ async def verify(data: Path, keys: Path | None) -> Report:
         FolderUnusable, EngineFailed: there is no such gateway, or it does not start.
         Unavailable: its record does not answer.
     """
-    async with _reached(data, keys) as (url, keys_folder):
+    async with _reached(data, keys, SEAL) as (url, keys_folder):
         pem = keys_folder.read(PUBLIC_KEY)
         if pem is None:
             raise FolderUnusable("the keys folder holds no public key of the audit log")
@@ -49,18 +55,47 @@ def public_key(data: Path, keys: Path | None) -> bytes | None:
     return KeysFolder(folder).read(PUBLIC_KEY) if folder.is_dir() else None
 
 
+async def rotate_pepper(data: Path | None, keys: Path | None) -> int:
+    """Make a new pepper of API keys; returns its version.
+
+    Args:
+        data: of an embedded gateway; None for the one that the settings name.
+
+    Raises:
+        FolderUnusable, EngineFailed: there is no such gateway, or it does not start.
+        Conflict: another process rotates at this very moment.
+        Unavailable: the key store or what wraps its keys does not answer.
+    """
+    kek: Kek
+    async with contextlib.AsyncExitStack() as stack:
+        if data is None:
+            server = Connections.server(load())
+            url, kek, epochs = server.keystore_url, server.kek, server.epochs
+        else:
+            reached = _reached(data, keys, KEY_KEEPER)
+            url, folder = await stack.enter_async_context(reached)
+            kek = FileKek(folder.path / "root.key")
+            epochs = EpochKeys.in_folder(folder.path)
+        store = await PostgresKeyStore.connect(url)
+        stack.push_async_callback(store.close)
+        return await KeyringService(store, kek, epochs).rotate_pepper()
+
+
 @contextlib.asynccontextmanager
-async def _reached(data: Path, keys: Path | None) -> AsyncIterator[tuple[str, KeysFolder]]:
+async def _reached(
+    data: Path, keys: Path | None, role: str
+) -> AsyncIterator[tuple[str, KeysFolder]]:
+    """Give the URL at which `role` reaches its database, and the keys folder."""
     running = DataFolder.running(data)
     if running is not None and running.keys is not None and running.runtime is not None:
         folder = KeysFolder(running.keys)
-        yield running_url(folder, running.runtime, SEAL), folder
+        yield running_url(folder, running.runtime, role), folder
         return
-    _folder_id(data)  # an audit is not the moment to make a new gateway
+    _folder_id(data)  # this is not the moment to make a new gateway
     async with EmbeddedEngines.start(
         data, keys, _places(), on_death=lambda _engine: None, with_edge=False
     ) as engines:
-        yield engines.database_url(SEAL), engines.keys
+        yield engines.database_url(role), engines.keys
 
 
 def _folder_id(data: Path) -> str:

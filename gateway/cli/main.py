@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli import admin, audit
+from gateway.cli import audit, keys, policies, quotas, spaces, tenants
 from gateway.cli.exits import fail, failing_plainly
 
 app = typer.Typer(
@@ -23,8 +23,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-app.add_typer(admin.tenants, name="tenant")
-app.add_typer(admin.keys, name="key")
+app.add_typer(tenants.app, name="tenant")
+app.add_typer(keys.app, name="key")
+app.add_typer(spaces.app, name="space")
+app.add_typer(policies.app, name="policy")
+app.add_typer(quotas.app, name="quota")
 app.add_typer(audit.app, name="audit")
 
 Data = Annotated[Path, typer.Option("--data", help="Data folder; made on first use.")]
