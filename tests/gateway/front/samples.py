@@ -35,6 +35,7 @@ from core.model import (
 from core.ports import LoggedEvent, SignedEvent
 from core.scope import Principal, Role, SourceKind
 from gateway.gate import KeyInfo, KeySpec, Listed, NewKey, NewTenant, TenantInfo
+from gateway.policies import Checked, Explained, PutPolicy
 from gateway.quotas import InForce, Quotas
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 250000, tzinfo=UTC)
@@ -192,6 +193,32 @@ IN_FORCE = InForce(
     access_version="rights-2",
 )
 
+PUT_POLICY = PutPolicy(
+    document={
+        "rules": [
+            {
+                "subject": "role:reader",
+                "in": "namespace:support",
+                "object": "memory:item",
+                "verb": "recall",
+                "effect": "deny",
+            }
+        ],
+        "people": [{"user_id": "alice", "roles": ["reader"], "namespaces": ["*"]}],
+        "cases": [],
+    },
+    version="0123456789ab",
+    access_version="rights-5",
+)
+EXPLAINED = Explained(
+    allowed=False,
+    rule="rules[0]",
+    policy_version="0123456789ab",
+    checked=(
+        Checked(subject="role:reader", place="namespace:support", rule="rules[0]", effect="deny"),
+    ),
+)
+
 ANSWERS = {
     "write.write": RECEIPT,
     "write.write_batch": batch,
@@ -212,8 +239,11 @@ ANSWERS = {
     "admin.events": Listed(items=[EVENT], next_cursor=None),
     "quotas.put": IN_FORCE,
     "quotas.get": IN_FORCE,
+    "policies.put_access_policy": PUT_POLICY,
+    "policies.access_policy": PUT_POLICY,
+    "policies.explain": EXPLAINED,
 }
 NAMES = {
     f"gateway.{module}": [name.partition(".")[2] for name in ANSWERS if name.startswith(module)]
-    for module in ("admin", "memories", "quotas", "recall", "write")
+    for module in ("admin", "memories", "policies", "quotas", "recall", "write")
 }

@@ -85,6 +85,9 @@ CALLS = [
     ("DELETE", "/v1/admin/keys/k2", None),
     ("PUT", "/v1/admin/quotas", {"keys": {"default": {"requests_per_minute": 5}}}),
     ("GET", "/v1/admin/quotas", None),
+    ("PUT", "/v1/admin/policies/access", {"rules": []}),
+    ("GET", "/v1/admin/policies/access", None),
+    ("POST", "/v1/admin/policies/access/explain", {"action": "memory:item:read", "roles": []}),
 ]
 
 
