@@ -14,7 +14,12 @@ from collections.abc import Callable, Generator
 import pytest
 from hypothesis import settings
 
-pytest_plugins = ["tests.fixtures_engines", "tests.fixtures_house", "tests.fixtures_record"]
+pytest_plugins = [
+    "tests.fixtures_engines",
+    "tests.fixtures_house",
+    "tests.fixtures_identity",
+    "tests.fixtures_record",
+]
 
 IN_CI = bool(os.environ.get("CI"))  # noqa: TID251 - the test run's own switch, no setting of ours
 OPTIONAL = "optional:"
