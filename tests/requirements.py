@@ -154,10 +154,20 @@ REQUIREMENTS: dict[str, Requirement] = {
         "order of another.",
         "CWE-203: observable discrepancy",
     ),
+    "C12": Requirement(
+        "A policy is linted and run against its own cases before it decides; one that fails leaves "
+        "the last good one in force, and says so.",
+        "NIST SP 800-192, verification and test of access control policies",
+    ),
     "C13": Requirement(
         "The audit event commits with its effect, reads and denials too; with no audit there is "
         "no answer.",
         "NIST SP 800-53, AU-5 and AU-12",
+    ),
+    "C20": Requirement(
+        "Duties are apart: whoever administers or audits a tenant, or hosts it, reads no content, "
+        "and no policy of the tenant can let them.",
+        "NIST SP 800-53, AC-5: separation of duties",
     ),
     "C21": Requirement(
         "What tenant, key and person may spend in a minute is counted at once and exactly over all "
