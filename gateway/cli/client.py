@@ -104,7 +104,7 @@ def show_table(
     from rich.table import Table  # noqa: PLC0415 - likewise
     from rich.text import Text  # noqa: PLC0415 - likewise
 
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
+    table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
     for title in columns:
         table.add_column(title, overflow="fold")
     for item in items:
