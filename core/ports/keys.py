@@ -117,3 +117,13 @@ class Keyring(Protocol):
         Raises: Unavailable.
         """
         ...
+
+    async def destroy_owner(self, owner: Owner) -> int:
+        """Destroy every version of an owner's keys that is not held; returns how many.
+
+        A space without a person takes the keys of everybody in it along; one person's leave the
+        others' as they are. Other processes forget them within `cache_seconds`.
+
+        Raises: Unavailable.
+        """
+        ...

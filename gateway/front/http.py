@@ -38,6 +38,7 @@ from gateway.front import (
     routes_policies,
     routes_quotas,
     routes_recall,
+    routes_spaces,
 )
 from gateway.front.body import HangUp, read_body
 from gateway.front.edge import Edge, encode, passage_of
@@ -66,6 +67,7 @@ OPERATIONS: Sequence[Operation] = (
     *routes_recall.OPERATIONS,
     *routes_audit.OPERATIONS,
     *routes_quotas.OPERATIONS,
+    *routes_spaces.OPERATIONS,
     *routes_policies.OPERATIONS,
 )
 """Everything that a credential can ask over HTTP."""

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
 from gateway.front.errors import PROBLEM_MEDIA_TYPE
-from gateway.front.operation import IDEMPOTENCY_KEY, Operation
+from gateway.front.operation import IDEMPOTENCY_KEY, MAX_SPELLED, Operation
 from gateway.front.routes_health import Probe
 from gateway.front.wire import Problem
 from gateway.front.wire_memory import ChangedShown, MemoryShown
@@ -113,7 +113,11 @@ def _parameters(operation: Operation, schemas: JsonObject) -> list[JsonObject]:
             "name": part[1:-1],
             "in": "path",
             "required": True,
-            "schema": {"type": "string", "minLength": 1, "maxLength": 64},
+            "schema": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": MAX_SPELLED if part[1:-1] in operation.named else 64,
+            },
         }
         for part in operation.path.split("/")
         if part.startswith("{")

@@ -8,11 +8,12 @@ Rules this module keeps:
 - What fails between authentication and the path is recorded here, once, as the path would have.
 """
 
+import contextlib
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, unquote_to_bytes
 
 from pydantic import BaseModel
 from starlette.requests import Request
@@ -26,12 +27,16 @@ from gateway.front.limits import BODY_BYTES, KIB, Limits
 from gateway.front.security import values
 from gateway.front.wire import Wire, read
 from gateway.gate import Gate, Once
+from gateway.guard.identifiers import MAX_LENGTH
 
 IDEMPOTENCY_KEY = "Idempotency-Key"
 MAX_QUERY_BYTES = 8 * KIB
 MAX_PARAMETERS = 32
+MAX_SPELLED = MAX_LENGTH + 16
+"""Characters of a name in a path: an identifier, behind the word that says of what kind."""
 
 _NAME = re.compile(r"[A-Za-z0-9_.~-]{1,64}")
+_ENCODED = re.compile(rb"(?:[^%\x00-\x20\x7f-\xff]|%[0-9A-Fa-f]{2})+")
 _ONCE = re.compile(r"[\x20-\x7e]{1,128}")
 _ETAG = re.compile(r'"([1-9][0-9]{0,8})"')
 _JSON = re.compile(r"application/json(?:\s*;\s*charset=\"?utf-8\"?)?\s*", re.IGNORECASE)
@@ -99,6 +104,8 @@ class Operation:
         once: takes `Idempotency-Key`.
         conditional: takes `If-Match`.
         body_bytes: bound of the body.
+        named: parts of the path that are names as callers spell them, percent-encoded; every other
+            part is an id.
     """
 
     method: str
@@ -115,6 +122,7 @@ class Operation:
     once: bool = False
     conditional: bool = False
     body_bytes: int = BODY_BYTES
+    named: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -167,9 +175,12 @@ def understand(
         PreconditionFailed: `If-Match` names what no version can be.
     """
     headers = request.scope["headers"]
-    names: dict[str, str] = request.path_params
-    if not all(_NAME.fullmatch(name) for name in names.values()):
+    names: dict[str, str] = dict(request.path_params)
+    ids = [name for part, name in names.items() if part not in operation.named]
+    if not all(_NAME.fullmatch(name) for name in ids):
         raise NotFound
+    for part in operation.named & names.keys():
+        names[part] = _spelled(operation, part, request)
     key = _idempotency_key(headers) if operation.once else None
     stands_for = f"{operation.method} {request.scope['path']}\n".encode() + collected.raw
     return Ask(
@@ -182,6 +193,20 @@ def understand(
         version=_expected_version(headers) if operation.conditional else None,
         started=passage_of(request.scope).started,
     )
+
+
+def _spelled(operation: Operation, part: str, request: Request) -> str:
+    """Return a part of the path that is a name, decoded once, here: who decodes it more leniently
+    would make two spellings one, or of a broken one another name.
+
+    Raises: Invalid.
+    """
+    at = operation.path.split("/").index("{" + part + "}")
+    raw = request.scope["raw_path"].partition(b"?")[0].split(b"/")[at]
+    if _ENCODED.fullmatch(raw):
+        with contextlib.suppress(UnicodeDecodeError):
+            return check_text(unquote_to_bytes(raw).decode(), part)
+    raise Invalid("This is not percent-encoded UTF-8.", field=part)
 
 
 def query_values(model: type[Wire], raw: bytes) -> dict[str, Json]:

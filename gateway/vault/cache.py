@@ -55,6 +55,11 @@ class KeyCache(Generic[K, V]):
         self._entries.pop(key, None)
         self._loads.pop(key, None)
 
+    def drop_all(self, goes: Callable[[K], bool]) -> None:
+        """Forget every entry whose key `goes`; what is being loaded is not kept either."""
+        for key in [key for key in (*self._entries, *self._loads) if goes(key)]:
+            self.drop(key)
+
     def clear(self) -> None:
         """Forget everything."""
         self._entries.clear()

@@ -19,6 +19,7 @@ from gateway.vault.rows import (
     OwnerVersion,
     ServiceKeyRow,
     TenantKeyRow,
+    belongs,
 )
 from gateway.vault.secret import SECRET_BYTES
 
@@ -57,9 +58,14 @@ class MemoryKeyStore:
 
     async def destroy_owner(self, owner: Owner) -> int:
         """Destroy every version that is not held; returns how many."""
-        rows = self._owners.get(owner, {})
-        gone = [row for row in rows.values() if row.state not in KEPT]
-        for row in gone:
+        gone = [
+            (rows, row)
+            for kept, rows in self._owners.items()
+            if belongs(kept, owner)
+            for row in rows.values()
+            if row.state not in KEPT
+        ]
+        for rows, row in gone:
             rows[row.version] = OwnerKeyRow(
                 version=row.version,
                 wrapped=b"",

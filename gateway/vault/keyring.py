@@ -40,6 +40,7 @@ from gateway.vault.rows import (
     OwnerVersion,
     ServiceKeyRow,
     TenantKeyRow,
+    belongs,
 )
 from gateway.vault.secret import SECRET_BYTES, Secret
 from gateway.vault.services import ServiceSecrets
@@ -143,12 +144,13 @@ class KeyringService:
     async def destroy_owner(self, owner: Owner) -> int:
         """Destroy every version of an owner's keys that is not held; returns how many.
 
-        Forgotten here at once; other processes forget them within `cache_seconds`.
+        A space without a person takes the keys of everybody in it along. Forgotten here at once;
+        other processes forget them within `cache_seconds`.
 
         Raises: Unavailable.
         """
         destroyed = await self._store.destroy_owner(owner)
-        self._owners.drop(owner)
+        self._owners.drop_all(lambda kept: belongs(kept, owner))
         return destroyed
 
     async def pepper(self, version: int | None = None) -> tuple[int, bytes]:

@@ -78,6 +78,13 @@ class ServiceKeyRow:
 OwnerVersion = tuple[Owner, int]
 
 
+def belongs(kept: Owner, owner: Owner) -> bool:
+    """Tell whether the keys of `kept` go with those of `owner`: its own, and a space's people's."""
+    return (kept.tenant, kept.id, kept.is_space) == (owner.tenant, owner.id, owner.is_space) and (
+        owner.person is None or kept.person == owner.person
+    )
+
+
 class KeyStore(Protocol):
     """Keeps wrapped keys. Every method raises Unavailable when it cannot answer."""
 
@@ -99,6 +106,8 @@ class KeyStore(Protocol):
 
     async def destroy_owner(self, owner: Owner) -> int:
         """Destroy every version of an owner's keys that is not held; returns how many.
+
+        A space without a person takes the keys of everybody in it along.
 
         No byte of them is left in the store; their numbers are never used again.
         """

@@ -327,3 +327,14 @@ async def test_a_destroyed_key_leaves_no_byte_and_a_held_one_stays(store, keyrin
 def test_only_what_is_in_a_space_is_about_somebody_beside_its_owner():
     with pytest.raises(ValueError, match="in a space"):
         Owner(tenant=TenantId(new_uuid()), id=new_uuid(), person=UserId(new_uuid()))
+
+
+async def test_a_space_takes_the_keys_of_everybody_in_it_along(keyring, another, team):
+    space, alice, bob = team
+    other = Owner(tenant=space.tenant, id=new_uuid(), is_space=True, person=alice.person)
+    for owner in (alice, bob, other):
+        await keyring.ensure_owner(owner)
+    assert await keyring.destroy_owner(space) == 3
+    for one in (keyring, another):
+        assert [await one.owner(owner) for owner in team] == [None] * 3
+        assert await one.owner(other) is not None

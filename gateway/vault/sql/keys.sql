@@ -26,10 +26,11 @@ VALUES
 ON CONFLICT DO NOTHING
 
 -- destroy_owner --
--- A held key stays: a hold wins over everything but its release.
+-- A held key stays: a hold wins over everything but its release. A space takes its people along.
 UPDATE owner_keys SET state = 'destroyed', wrapped = NULL
 WHERE tenant = %(tenant)s AND owner = %(owner)s AND is_space = %(is_space)s
-  AND person = %(person)s AND state IN ('active', 'decrypt_only')
+  AND (person = %(person)s OR %(person)s = '00000000-0000-0000-0000-000000000000'::uuid)
+  AND state IN ('active', 'decrypt_only')
 
 -- count_seals --
 -- Added, not set: several processes seal under one key.

@@ -1,6 +1,7 @@
 """Values that paths return, with every field set."""
 
 from datetime import UTC, datetime
+from typing import Any
 from uuid import UUID
 
 from core.event import AuditEvent
@@ -10,6 +11,7 @@ from core.ids import (
     MemoryId,
     NamespaceId,
     RecallId,
+    SpaceId,
     TenantId,
     UserId,
     WriterId,
@@ -32,16 +34,18 @@ from core.model import (
     Status,
     Trust,
 )
-from core.ports import LoggedEvent, SignedEvent
+from core.ports import Audience, LoggedEvent, MemberRole, SignedEvent
 from core.scope import Principal, Role, SourceKind
 from gateway.gate import KeyInfo, KeySpec, Listed, NewKey, NewTenant, TenantInfo
 from gateway.policies import Checked, Explained, PutPolicy
 from gateway.quotas import InForce, Quotas
+from gateway.spaces import MemberInfo, Shared, SpaceInfo
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 250000, tzinfo=UTC)
 NOW_TEXT = "2026-03-01T12:30:15.250000Z"
 TENANT = TenantId(new_uuid())
 NAMESPACE = NamespaceId(new_uuid())
+SPACE = SpaceId(new_uuid())
 MEMORY_ID = MemoryId(new_uuid())
 EVENT_ID = EventId(new_uuid())
 
@@ -54,13 +58,21 @@ PRINCIPAL = Principal(
 )
 
 
-def memory(content: str = "likes tea", *, kind: Kind = Kind.PREFERENCE, version: int = 3) -> Memory:
+def memory(
+    content: str = "likes tea",
+    *,
+    kind: Kind = Kind.PREFERENCE,
+    version: int = 3,
+    space: SpaceId | None = None,
+    author: str | None = None,
+    person: str | None = None,
+) -> Memory:
     row = Row(
         id=MEMORY_ID,
         version=version,
         user=UserId(UUID(int=7)),
         namespace=NAMESPACE,
-        space=None,
+        space=space,
         layer=Layer.SEMANTIC,
         kind=kind,
         state=State.ACTIVE,
@@ -91,13 +103,15 @@ def memory(content: str = "likes tea", *, kind: Kind = Kind.PREFERENCE, version:
         source_ref="turn 4",
         session_id="s1",
         task="order",
+        author=author,
+        person=person,
     )
     return Memory(row=row, content=content, details=details)
 
 
-def recalled(content: str = "likes tea", *, kind: Kind = Kind.PREFERENCE) -> Recalled:
+def recalled(content: str = "likes tea", **others: Any) -> Recalled:
     return Recalled(
-        memory=memory(content, kind=kind),
+        memory=memory(content, **others),
         content=content,
         score=0.8,
         detail="full",
@@ -219,6 +233,9 @@ EXPLAINED = Explained(
     ),
 )
 
+SPACE_INFO = SpaceInfo(id=SPACE, name="basics", audience=Audience.SAME_USER, created_at=NOW)
+MEMBER_INFO = MemberInfo(member="namespace:support", role=MemberRole.WRITER, created_at=NOW)
+
 ANSWERS = {
     "write.write": RECEIPT,
     "write.write_batch": batch,
@@ -228,7 +245,7 @@ ANSWERS = {
     "memories.page": Listed(items=[memory()], next_cursor="next"),
     "memories.update": (memory(version=4), (REDACTION,), EVENT_ID),
     "memories.forget": 1,
-    "memories.namespace_names": {NAMESPACE: "support"},
+    "memories.names": {NAMESPACE: "support", SPACE: "basics"},
     "admin.create_tenant": NewTenant(info=TENANT_INFO, admin=NEW_KEY),
     "admin.tenants": Listed(items=[TENANT_INFO], next_cursor=None),
     "admin.erase_tenant": 12,
@@ -239,11 +256,17 @@ ANSWERS = {
     "admin.events": Listed(items=[EVENT], next_cursor=None),
     "quotas.put": IN_FORCE,
     "quotas.get": IN_FORCE,
+    "spaces.create_space": SPACE_INFO,
+    "spaces.spaces": [SPACE_INFO],
+    "spaces.delete_space": Shared(access_version="rights-6", deleted=3),
+    "spaces.put_member": Shared(access_version="rights-7"),
+    "spaces.remove_member": Shared(access_version="rights-8"),
+    "spaces.members": [MEMBER_INFO],
     "policies.put_access_policy": PUT_POLICY,
     "policies.access_policy": PUT_POLICY,
     "policies.explain": EXPLAINED,
 }
 NAMES = {
     f"gateway.{module}": [name.partition(".")[2] for name in ANSWERS if name.startswith(module)]
-    for module in ("admin", "memories", "policies", "quotas", "recall", "write")
+    for module in ("admin", "memories", "policies", "quotas", "recall", "spaces", "write")
 }

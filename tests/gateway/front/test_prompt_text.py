@@ -1,6 +1,7 @@
 """Recalled content as prompt text: readable, attributed, and without effect."""
 
 import re
+from uuid import UUID
 
 import pytest
 from hypothesis import given
@@ -8,9 +9,9 @@ from hypothesis import strategies as st
 
 from core.model import Kind
 from gateway.front.prompt_text import HEADINGS, defang, render
-from tests.gateway.front.samples import NAMESPACE, recall, recalled
+from tests.gateway.front.samples import NAMESPACE, SPACE, recall, recalled
 
-NAMES = {NAMESPACE: "support"}
+NAMES: dict[UUID, str] = {NAMESPACE: "support", SPACE: "basics <b>"}
 
 
 def token_of(text):
@@ -40,6 +41,12 @@ def test_memories_are_grouped_by_kind_and_say_when_how_sure_and_from_where():
         "- [2026-03-01; confidence 0.75; source user_direct, trust high; in support]"
     )
     assert lines[at + 2] == "  | likes tea"
+
+
+def test_what_is_shared_says_where_by_whom_and_about_whom():
+    shared = recalled(space=SPACE, author="user:bob\n## x", person="alice ![x](y)")
+    line = next(line for line in render(recall(shared), NAMES).splitlines() if "shared" in line)
+    assert line.endswith("shared in basics ‹b> by user:bob ## x; about alice ! [x] (y)]")
 
 
 def test_every_kind_has_a_heading():
