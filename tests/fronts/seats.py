@@ -17,7 +17,7 @@ from prometheus_client import CollectorRegistry
 from core.adapters.redis.seen import RedisSeenProofs
 from core.errors import Unauthenticated
 from core.ids import KeyId, TenantId, new_uuid
-from core.scope import Principal, Role
+from core.scope import Principal, Role, Standing
 from gateway.auth.presented import Presented
 from gateway.confirmation import Claims
 from gateway.front.http import create_app
@@ -39,6 +39,7 @@ ASKS = {"elicitation": {"form": {}}}
 class Seats:
     """Who sits where: an opaque word for each principal."""
 
+    house: House
     taken: dict[str, Principal] = field(default_factory=dict)
     strangers: int = 0
 
@@ -51,16 +52,17 @@ class Seats:
         found = self.taken.get(presented.token or "")
         if found is None:
             raise Unauthenticated
-        return as_by(found, channel)
+        standing = Standing()
+        if found.tenant is not None:
+            standing = await self.house.gateway.gate.directory.standing(found.tenant)
+        return _in(found, channel=channel, standing=standing)
 
     def note(self, _source: str | None) -> None:
         self.strangers += 1
 
 
-def as_by(principal: Principal, channel: str) -> Principal:
-    """Return `principal` come in by `channel`."""
-    fields = {name: getattr(principal, name) for name in Principal.__slots__}
-    return Principal(**fields | {"channel": channel})
+def _in(principal: Principal, **changed: Any) -> Principal:
+    return Principal(**{name: getattr(principal, name) for name in Principal.__slots__} | changed)
 
 
 @dataclass
@@ -77,15 +79,12 @@ class Replica:
     def get(self, path: str, **options: Any) -> httpx.Response:
         return self.request("GET", path, **options)
 
-    def sit(self, tenant: str, user: str | None = "alice", **about: Any) -> Agent:
+    def sit(self, tenant: str, user: str | None = "alice", /, **about: Any) -> Agent:
         """Return a caller of `tenant`, by default a fresh token of Alice with every scope.
 
         Args:
             about: fields of `Principal`.
         """
-        standing = self.house.run(
-            self.house.gateway.gate.directory.standing(TenantId(UUID(tenant)))
-        )
         principal = {
             "tenant": TenantId(UUID(tenant)),
             "key_id": KeyId(f"token-{new_uuid().hex}"),
@@ -93,7 +92,6 @@ class Replica:
             "namespaces": None,
             "users": None if user is None else frozenset({user}),
             "person": user,
-            "standing": standing,
         }
         word = self.seats.seat(Principal(**principal | about))  # type: ignore[arg-type]  # by name
         return Agent(Bearer(self), word, tenant, user)  # type: ignore[arg-type]  # stands for a client
@@ -157,7 +155,7 @@ def replica(
         seats: shared by replicas; None for new ones.
         claims: where used confirmations are remembered; None for the house's Valkey.
     """
-    seats = seats or Seats()
+    seats = seats or Seats(house)
     opened: asyncio.Queue[httpx.AsyncClient] = asyncio.Queue()
     over = asyncio.Event()
 
