@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from core import keeping, merge
-from core.errors import Denied, Tampered, Unavailable
+from core.errors import Denied, Tampered, Throttled, Unavailable
 from core.event import AuditEvent
 from core.ids import EventId, MemoryId, new_uuid
 from core.model import (
@@ -38,10 +38,13 @@ from core.model import (
 )
 from core.owners import admit, author_of, owner_into, owner_of, writable
 from core.ports import Claim, MemoryView, OwnerKeys, Place, Reply, Vectors, WriteStages
+from core.ports.budgets import ANY_NUMBER, Stored
 from core.scope import Scope
 
 LONG_CHARACTERS = 2_000
 """Longer texts have more than one chunk in every language; cutting them takes time of its own."""
+FULL_SECONDS = 3600
+"""Nothing makes room by itself before something expires: come back much later."""
 _RANKS = tuple(Trust)
 """Most trusted first."""
 EMBED_SECONDS = 5.0
@@ -64,14 +67,17 @@ async def write(
     *,
     person: str | None = None,
     embed_now: bool = True,
+    at_most: Stored = ANY_NUMBER,
 ) -> Receipt:
     """Keep what `guarded` says under `scope`, and return what became of each fact.
 
     Args:
         person: outside id of whom it is about; kept where other people read it.
         embed_now: False leaves the vectors to the indexer, as for a long text.
+        at_most: how many memories may be kept in all.
 
     Raises:
+        Throttled: so many are kept already; nothing was.
         ContentRejected: what is of this class does not enter the space.
         Denied: the space may not be written to.
         Unavailable: the record, the keys or the audit log did not answer; nothing was kept.
@@ -111,6 +117,7 @@ async def write(
                 standing, texts, keys, embedder=stages.embedder.name, author=counted
             )
             outcomes.append(await _keep(view, kept, texts, keys, stages.embedder.name))
+        await _check_room(view, counted, outcomes, at_most)
         event = await _record(view, scope, [outcome.id for outcome in outcomes], outcomes[0].status)
         receipt = Receipt(
             outcomes=tuple(outcomes), redactions=guarded.redactions, event_id=event.event_id
@@ -118,6 +125,21 @@ async def write(
         await settle(view, keys, promise, receipt)
     stages.wake_index()
     return receipt
+
+
+async def _check_room(
+    view: MemoryView, author: bytes, outcomes: Sequence[Outcome], at_most: Stored
+) -> None:
+    """Refuse what would be one memory too many; a repeat of what is kept adds none."""
+    added = sum(outcome.status is Status.STORED for outcome in outcomes)
+    if not added:
+        return
+    for who, most, sentence in (
+        (author, at_most.author, "This credential keeps as many memories as it may."),
+        (None, at_most.tenant, "The tenant keeps as many memories as it may."),
+    ):
+        if most is not None and await view.stored(who, most) + added > most:
+            raise Throttled(f"{sentence} Forget some first.", retry_after_seconds=FULL_SECONDS)
 
 
 async def _vectors(text: str, stages: WriteStages) -> Vectors | None:

@@ -18,7 +18,7 @@ from typing import Literal
 from core.errors import Denied, Invalid, NotFound, Throttled
 from core.ids import SYSTEM_TENANT, TenantId
 from core.ports import Keyring
-from core.ports.budgets import Charge, Counter, Left
+from core.ports.budgets import Charge, Counter, Left, Stored
 from core.scope import WRITING, Action, Call, Principal, Role
 from gateway.access.names import user_key
 from gateway.gate import Tightest
@@ -105,6 +105,17 @@ class Budgets:
         Raises: Outdated, Unavailable.
         """
         return (await self._quotas(who, action)).tenant.get("concurrency")
+
+    async def stored(self, who: Principal) -> Stored:
+        """Return how many memories may be kept: by the caller, and by the tenant.
+
+        Raises: Outdated, Unavailable.
+        """
+        quotas = await self._quotas(who, None)
+        return Stored(
+            author=quotas.of_key(who.key_id, "stored_memories"),
+            tenant=quotas.tenant.get("stored_memories"),
+        )
 
     def tightest(self, request_id: str) -> Tightest | None:
         """Return what the request's budgets have left, once; None when it was charged to none."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 from core.errors import GatewayError
 from core.ids import KeyId, TenantId
 from core.ports import Directory, Keyring, RecallStages, RecordStore, WriteStages
-from core.ports.budgets import Left
+from core.ports.budgets import Left, Stored
 from core.scope import Action, Call, Principal, Role, SourceKind
 
 if TYPE_CHECKING:
@@ -80,6 +80,10 @@ class Budget(Protocol):
 
         Raises: Unavailable.
         """
+        ...
+
+    async def stored(self, who: Principal) -> Stored:
+        """Return how many memories may be kept in all. Raises: Unavailable."""
         ...
 
     def tightest(self, request_id: str) -> Tightest | None:

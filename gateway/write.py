@@ -73,6 +73,7 @@ async def write(
                 gate.write,
                 promise,
                 person=target.user_id or call.principal.pinned_user,
+                at_most=await gate.budget.stored(call.principal),
                 embed_now=embed_now,
             )
         except Repeated:

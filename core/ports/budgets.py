@@ -56,6 +56,22 @@ class Spent:
     left: Sequence[Left]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """How many live memories may be kept; None is any number.
+
+    Args:
+        author: by whoever writes.
+        tenant: in the tenant, by all together.
+    """
+
+    author: int | None = None
+    tenant: int | None = None
+
+
+ANY_NUMBER = Stored()
+
+
 class Counter(Protocol):
     """Counts what is spent, exactly, over all replicas."""
 

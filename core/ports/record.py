@@ -174,6 +174,17 @@ class MemoryView(Protocol):
         """
         ...
 
+    async def stored(self, author: bytes | None, most: int) -> int:
+        """Return how many live memories an author keeps, what this view adds not counted.
+
+        Close to `most` nobody else who asks adds one until the view ends, so that who finds room
+        here has it.
+
+        Args:
+            author: keyed hash; None for the tenant.
+        """
+        ...
+
     async def used(self, memories: Sequence[MemoryId]) -> None:
         """Count one use of each; rows that are locked are skipped, never waited for."""
         ...

@@ -24,6 +24,9 @@ from core.ports import Indexable, Inserted
 _ATTEMPTS = 16
 """How often a text may vanish and come back under an insert before it is given up."""
 
+NEAR = 1000
+"""From so close to a limit on, writers take turns; more are not under way at once."""
+
 
 class Tally:
     """How many texts and words a transaction adds to or takes from each owner, and how many
@@ -197,6 +200,16 @@ class Memories:
             [(query(name), values) for name in ("drop_finders", "forget_memories")]
         )
         return [MemoryId(found[0]) for found in locked if found[1]]
+
+    async def stored(self, author: bytes | None, most: int) -> int:
+        """As `MemoryView.stored`. Raises: Unavailable."""
+        (count,) = only(await self._rows("stored_memories", author=author))
+        if count + NEAR < most:
+            return int(count)
+        # Who stands in line here has counted nothing yet, so that nobody waits for them in turn.
+        await self._rows("stored_in_line", author=author)
+        (count,) = only(await self._rows("stored_memories", author=author))
+        return int(count)
 
     def used(self, memories: Sequence[MemoryId]) -> None:
         """As `MemoryView.used`; done before the commit."""

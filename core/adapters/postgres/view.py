@@ -111,6 +111,10 @@ class PostgresView:
         """Leave tombstones."""
         return await self._memories.forget(memories)
 
+    async def stored(self, author: bytes | None, most: int) -> int:
+        """Return how many live memories an author keeps."""
+        return await self._memories.stored(author, most)
+
     async def used(self, memories: Sequence[MemoryId]) -> None:
         """Count one use of each."""
         self._memories.used(memories)

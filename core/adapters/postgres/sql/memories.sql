@@ -265,6 +265,16 @@ INSERT INTO memory_authors AS a (tenant, author, memories)
    ORDER BY author
   ON CONFLICT (tenant, author) DO UPDATE SET memories = a.memories + excluded.memories
 
+-- stored_memories --
+-- Of one author, or of all of the tenant; as of the last commit before this statement.
+SELECT coalesce(sum(memories), 0)::bigint FROM memory_authors
+ WHERE tenant = %(tenant)s AND (%(author)s::bytea IS NULL OR author = %(author)s)
+
+-- stored_in_line --
+-- Two names with one number stand in one line; that costs a wait and nothing else.
+SELECT pg_advisory_xact_lock(hashtextextended(
+  'stored' || %(tenant)s::text || coalesce(encode(%(author)s::bytea, 'hex'), ''), 0))
+
 -- count_uses --
 -- A row that somebody else is counting on is left out: nobody waits to read.
 UPDATE memory_uses u SET uses = u.uses + 1, last_used_at = now()
