@@ -279,12 +279,17 @@ async def refuse_unfit(connections: Connections, settings: Settings) -> None:
         SettingsInvalid: it is not; each setting is named.
         Unavailable: a database does not answer.
     """
-    roles = (APP, INDEX, SEAL)
-    asked = [unfit(connections.database_url(role), role) for role in roles]
-    asked.append(unfit(connections.keystore_url, None))
-    names = [*(SETTING_OF[role] for role in roles), "keystore_url"]
-    found = await asyncio.gather(*asked)
-    faults = [(name, fault) for name, told in zip(names, found, strict=True) for fault in told]
+    asked: dict[str, tuple[str, str | None]] = {
+        SETTING_OF[role]: (connections.database_url(role), role) for role in (APP, INDEX, SEAL)
+    }
+    asked["keystore_url"] = (connections.keystore_url, None)
+    faults: list[tuple[str, str]] = []
+    for name, (address, role) in asked.items():
+        try:
+            faults += [(name, fault) for fault in await unfit(address, role)]
+        except Unavailable as err:
+            where = f"{PREFIX}{name.upper()}"
+            raise Unavailable(f"{where}: it does not answer, or refuses the role.") from err
     if settings.environment == "production":
         if isinstance(connections.index, Qdrant) and await index_admits_strangers(
             connections.index.url

@@ -185,7 +185,7 @@ class Fleet:
         return Replica(name, self.folder, self.settings | settings)
 
 
-class _Engines(threading.Thread):
+class Engines(threading.Thread):
     """Holds engines in a thread of their own: they die with the thread that starts them."""
 
     def __init__(self, folder: Path) -> None:
@@ -194,6 +194,15 @@ class _Engines(threading.Thread):
         self.ready = threading.Event()
         self.failed: BaseException | None = None
         self._folder = folder
+
+    def begin(self) -> EmbeddedEngines:
+        """Start, and return the engines once they run."""
+        self.start()
+        assert self.ready.wait(START_SECONDS), "the engines did not start in time"
+        if self.failed is not None:
+            raise self.failed
+        assert self.engines is not None
+        return self.engines
 
     @override
     def run(self) -> None:
@@ -217,7 +226,8 @@ class _Engines(threading.Thread):
             await self.over.wait()
 
     def stop(self) -> None:
-        if self.failed is None:
+        """End the engines and wait for it."""
+        if self.failed is None and self.ready.is_set():
             self.loop.call_soon_threadsafe(self.over.set)
         self.join(STOP_SECONDS)
 
@@ -273,16 +283,11 @@ def run_fleet(replicas: int = 3, **settings: str) -> Iterator[Fleet]:
     folder = Path(tempfile.mkdtemp(prefix="mw-fleet-"))
     with contextlib.ExitStack() as stack:
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
-        holder = _Engines(folder)
-        holder.start()
+        holder = Engines(folder)
         stack.callback(holder.stop)
+        engines = holder.begin()
         keygen(folder / "keys")
         qdrant_url = stack.enter_context(listening(QDRANT_KEY, folder))
-        assert holder.ready.wait(START_SECONDS), "the engines did not start in time"
-        if holder.failed is not None:
-            raise holder.failed
-        engines = holder.engines
-        assert engines is not None
         shared = server_settings(engines, qdrant_url, folder / "keys", folder / "anchor.jsonl")
         shared |= {"REPLICAS": str(replicas)} | settings
         told = migrated(shared, engines)
