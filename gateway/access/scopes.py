@@ -47,6 +47,7 @@ STEP_UP = frozenset(
     {
         Action.MEMORY_FORGET,
         Action.KEY_CREATE,
+        Action.KEY_ROTATE,
         Action.SPACE_SHARE,
         Action.SPACE_DELETE,
         Action.POLICY_WRITE,
