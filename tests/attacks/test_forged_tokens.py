@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 from collections.abc import Iterator
 
@@ -157,24 +158,38 @@ def bridged() -> Iterator[tuple[Running, World]]:
             yield gateway, World(issuer, hostile, gateway.tenant("bridged").tenant)
 
 
-def bridge(gateway: Running, token: str) -> StdioServerParameters:
-    environment = {**os.environ, "MEMWARDEN_URL": gateway.url, "MEMWARDEN_KEY": token}  # noqa: TID251 - a child's environment
-    command = ["-m", "gateway.cli", "mcp"]
-    return StdioServerParameters(command=sys.executable, args=command, env=environment)
+CLI = ["-m", "gateway.cli", "mcp"]
+SPOKEN = "".join(
+    json.dumps({"jsonrpc": "2.0"} | message) + "\n"
+    for message in (
+        {"id": 1, "method": "initialize", "params": {"protocolVersion": "2025-11-25",
+         "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}},
+        {"method": "notifications/initialized"},
+        {"id": 2, "method": "tools/call", "params": CALL},
+    )
+)  # fmt: skip
+
+
+def environment(gateway: Running, token: str) -> dict[str, str]:
+    return {**os.environ, "MEMWARDEN_URL": gateway.url, "MEMWARDEN_KEY": token}  # noqa: TID251 - a child's environment
 
 
 async def test_over_the_bridge_a_good_token_writes_and_searches(bridged):
     gateway, world = bridged
-    async with Client(bridge(gateway, world.good())) as client:
+    parameters = StdioServerParameters(
+        command=sys.executable, args=CLI, env=environment(gateway, world.good())
+    )
+    async with Client(parameters) as client:
         wrote = await client.call_tool("memory_write", {"content": "likes the token"})
         assert not wrote.is_error
         found = await client.call_tool("memory_search", {"query": "token"})
         assert "likes the token" in str(found.content)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
+def test_over_the_bridge_a_forged_one_gets_no_answer(bridged):
+    gateway, world = bridged
+    bridges = {}
+    for name in (
         "none, unsigned",
         "HS256 with the public key as its secret",
         "a key of its own",
@@ -182,13 +197,15 @@ async def test_over_the_bridge_a_good_token_writes_and_searches(bridged):
         "an audience that is another",
         "an end that is 61 seconds ago",
         "a tenant that never was",
-    ],
-)
-async def test_over_the_bridge_a_forged_one_does_nothing(bridged, name):
-    gateway, world = bridged
-    parameters = bridge(gateway, FORGERIES[name].make(world))
-    answered = []
-    with pytest.raises(Exception, match=r".*"):
-        async with Client(parameters) as client:
-            answered.append(await client.list_tools())
-    assert answered == []
+    ):
+        token = FORGERIES[name].make(world)
+        bridges[token] = subprocess.Popen(
+            [sys.executable, *CLI], env=environment(gateway, token), text=True,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )  # fmt: skip
+    for token, process in bridges.items():
+        with process:
+            answered, told = process.communicate(SPOKEN, timeout=60)
+        assert process.returncode != 0
+        assert answered == ""
+        assert not [part for part in token.split(".") if len(part) > 8 and part in told]
