@@ -205,9 +205,16 @@ class Desk:
             collected = await collect(operation, request, self._limits)
             return understand(operation, request, collected, self._gate, call)
         except (GatewayError, HangUp) as err:
-            refusal = err.error if isinstance(err, HangUp) else err
+            refusal: GatewayError = err.error if isinstance(err, HangUp) else err
             person = None if collected is None else collected.user_id
+            try:  # what cannot be understood costs what it would have cost, or it would be free
+                if operation.action.object.startswith("memory:"):
+                    await self._gate.budget.charge(call, operation.action)
+            except Throttled as over:
+                refusal = over
             await self._gate.refusals.record(call, operation.action, refusal, user_id=person)
+            if isinstance(refusal, Throttled) and not isinstance(err, HangUp):
+                raise refusal from None
             raise
 
 
