@@ -28,6 +28,11 @@ REQUIREMENTS: dict[str, Requirement] = {
         "exact issuer and our audience, in its time, with a subject; of 120 forgeries none is.",
         "RFC 8725; RFC 9068, section 4",
     ),
+    "A19": Requirement(
+        "Writing to a shared space takes a grant; what is in it says who wrote it, and nobody writes "
+        "under another's name.",
+        "OWASP Top 10 for Agentic Applications 2026, ASI06: memory and context poisoning",
+    ),
     "B2": Requirement(
         "Tenant, user and client come from the credential alone; an id in arguments, headers, "
         "`_meta` or a cursor must match it or the call is refused and audited.",
