@@ -133,6 +133,7 @@ RECALLED = object_schema(
     score={"type": "number"},
     created_at=TEXT,
     trust=TEXT,
+    space={"type": ["string", "null"], "description": "The shared space it is from, if any."},
 )
 
 

@@ -24,6 +24,7 @@ from core.errors import (
     TooLarge,
 )
 from core.model import Change, Json, Query, Target
+from core.owners import OUTSIDE
 from core.scope import Action, Call
 from gateway import memories, recall, write
 from gateway.front.prompt_text import render
@@ -127,7 +128,7 @@ async def _search(gate: Gate, call: Call, arguments: Arguments) -> CallToolResul
 
 async def _get(gate: Gate, call: Call, arguments: Arguments) -> CallToolResult:
     asked = await _asked(gate, call, Action.MEMORY_READ, GetArguments, arguments)
-    target = Target(user_id=asked.user_id)
+    target = Target(user_id=asked.user_id, spaces=None)
     memory = await memories.get(gate, call, target, asked.memory_id)
     names = await memories.namespace_names(gate, call)
     return _result(memory.content, memory_reply(memory, names, person_of(call, target)))
@@ -138,7 +139,7 @@ async def _update(gate: Gate, call: Call, arguments: Arguments) -> CallToolResul
     memory, redactions, event = await memories.update(
         gate,
         call,
-        Target(user_id=asked.user_id),
+        Target(user_id=asked.user_id, spaces=None),
         asked.memory_id,
         Change(content=asked.content),
     )
@@ -153,7 +154,8 @@ async def _update(gate: Gate, call: Call, arguments: Arguments) -> CallToolResul
 
 async def _forget(gate: Gate, call: Call, arguments: Arguments) -> CallToolResult:
     asked = await _asked(gate, call, Action.MEMORY_FORGET, ForgetArguments, arguments)
-    gone = await memories.forget(gate, call, Target(user_id=asked.user_id), asked.memory_id)
+    target = Target(user_id=asked.user_id, spaces=None)
+    gone = await memories.forget(gate, call, target, asked.memory_id)
     return _result("forgotten: it can no longer be read anywhere", {"deleted": gone})
 
 
@@ -363,6 +365,8 @@ _LOOKS_LIKE: Mapping[str, str] = {
 def _told(err: GatewayError) -> str:
     """Return what a model is told: which argument, what is wrong, what to do; never a value."""
     if isinstance(err, ContentRejected):
+        if any(reason.kind == OUTSIDE for reason in err.reasons):
+            return "not stored: too personal for a space that people share. Leave out `space`."
         reasons = "; ".join(
             f"looks like {_LOOKS_LIKE.get(reason.kind, reason.kind)} in {reason.field}"
             for reason in err.reasons

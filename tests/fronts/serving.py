@@ -26,10 +26,10 @@ class _Server(uvicorn.Server):
 
 
 @contextlib.asynccontextmanager
-async def serving(app: ASGIApp) -> AsyncIterator[int]:
+async def serving(app: ASGIApp, address: str = "127.0.0.1") -> AsyncIterator[int]:
     """Serve `app` while the block is open; gives the port."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    server = _Server(listening(app, host="127.0.0.1", port=0, drain_seconds=1))
+    listener = socket.create_server((address, 0))
+    server = _Server(listening(app, host=address, port=0, drain_seconds=1))
     # serve() itself would take the process's signal handlers.
     task = asyncio.create_task(server._serve(sockets=[listener]))
     try:
