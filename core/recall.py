@@ -99,7 +99,7 @@ async def recall(scope: Scope, query: Query, stages: RecallStages) -> Recall:
     """
     recall_id = RecallId(new_uuid())
     keys = await stages.keyring.owner(Owner.of(scope)) if scope.known else None
-    areas, beyond = await _areas(scope, query, keys, stages)
+    areas, beyond = await areas_of(scope, query, keys, stages)
     if not areas:  # nothing is kept about this person or shared: an empty answer creates nothing
         return await _nothing(scope, recall_id, stages)
     found = await _propose(scope, query, areas, keys, stages)
@@ -127,7 +127,7 @@ async def recall(scope: Scope, query: Query, stages: RecallStages) -> Recall:
     )
 
 
-async def _areas(
+async def areas_of(
     scope: Scope, query: Query, keys: OwnerKeys | None, stages: RecallStages
 ) -> tuple[list[Area], bool]:
     """Return what is searched, shared spaces first, and whether there are more spaces than that."""

@@ -29,8 +29,8 @@ REQUIREMENTS: dict[str, Requirement] = {
         "RFC 8725; RFC 9068, section 4",
     ),
     "A19": Requirement(
-        "Writing to a shared space takes a grant; what is in it says who wrote it, and nobody writes "
-        "under another's name.",
+        "Writing to a shared space takes a grant; what is in it says who wrote it, and nobody "
+        "writes under another's name.",
         "OWASP Top 10 for Agentic Applications 2026, ASI06: memory and context poisoning",
     ),
     "B2": Requirement(

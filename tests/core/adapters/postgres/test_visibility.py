@@ -92,7 +92,7 @@ def scopes(kept, action):
 async def test_both_walls_show_exactly_what_the_sentence_says(world, kept, connect):
     everything = [memory for *_, memories in kept for memory in memories]
     owned = {
-        memory
+        memory: (space, members)
         for *_, members, memories in kept
         for memory, (_, _, space) in memories.items()
         if space in members
@@ -103,9 +103,13 @@ async def test_both_walls_show_exactly_what_the_sentence_says(world, kept, conne
             assert {row.id for row in await view.find(everything, Filter())} == expected
             assert {row.id for row in (await view.page(Filter(), None, 200)).rows} == expected
             assert {one.id for one in await view.recent(Filter(), 200)} == expected
-            # Words are blinded under the owner's key, so a space that owns is not searched by them.
+            # Words are blinded under the owner's key, so a space that owns is searched by itself.
             words = {one.id for one in await view.lexical([term_of("tea")], Filter(), 200)}
             assert words == {memory for memory in expected if memory not in owned}
+            for space in {space for space, _ in owned.values()}:
+                found = await view.lexical([term_of("tea")], Filter(), 200, space=space)
+                there = {memory for memory in expected if owned.get(memory, (None,))[0] == space}
+                assert {one.id for one in found} == there
         async with app.transaction(force_rollback=True):  # the database alone, its queries naked
             await told(app, scope_settings(scope))
             cursor = await app.execute("SELECT id FROM memories")
