@@ -124,14 +124,14 @@ def test_a_token_in_an_address_is_no_credential(signed: Signed, path):
 def test_a_bound_token_needs_its_proof_over_every_front(signed: Signed, path):
     key = new_key("ES256")
     token = signed.world.good(cnf={"jkt": key.thumbprint()})
-    recall = {"json": {"query": "tea", "user_id": "alice"}}
+    recall = {"query": "tea", "user_id": "alice"}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
-    body = recall if path == "/v1/recall" else {"json": call, "headers": rpc_headers()}
+    body = recall if path == "/v1/recall" else call
 
     def ask(scheme, *proofs):
-        headers = body.get("headers", {}) | {"Authorization": f"{scheme} {token}"}
+        headers = rpc_headers() | {"Authorization": f"{scheme} {token}"}
         sent = [*headers.items(), *(("DPoP", text) for text in proofs)]
-        work = signed.house.client.request("POST", path, json=body["json"], headers=sent)
+        work = signed.house.client.request("POST", path, json=body, headers=sent)
         return signed.house.run(work).status_code
 
     def proven(**changes):

@@ -133,19 +133,18 @@ class Fuzzer:
         ][pick]
 
     def called(self) -> dict[str, Any]:
-        name, arguments = self.random.choice(
-            [
-                ("memory_write", {"content": "fuzzed text"}),
-                ("memory_write_batch", {"items": [{"content": "fuzzed text"} | self.about()]}),
-                ("memory_search", {"query": f"{CANARY} band"}),
-                ("memory_get", {"memory_id": self.memory()}),
-                ("memory_update", {"memory_id": self.memory(), "content": "changed"}),
-                ("memory_forget", {"memory_id": self.memory()}),
-            ]
-        )
+        calls: list[tuple[str, dict[str, Any]]] = [
+            ("memory_write", {"content": "fuzzed text"}),
+            ("memory_write_batch", {"items": [{"content": "fuzzed text"} | self.about()]}),
+            ("memory_search", {"query": f"{CANARY} band"}),
+            ("memory_get", {"memory_id": self.memory()}),
+            ("memory_update", {"memory_id": self.memory(), "content": "changed"}),
+            ("memory_forget", {"memory_id": self.memory()}),
+        ]
+        name, arguments = self.random.choice(calls)
         if name != "memory_write_batch" and self.random.random() < 0.7:
             arguments = arguments | self.about()
-        params = {"name": name, "arguments": arguments}
+        params: dict[str, Any] = {"name": name, "arguments": arguments}
         if self.random.random() < 0.5:
             params["_meta"] = self.extra() | {"user_id": self.someone()}
         return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
