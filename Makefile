@@ -13,6 +13,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 LOCK := requirements.lock
+NPM := tests/interop/npm
 JOBS ?= 2
 PYTEST_ARGS ?=
 
@@ -67,8 +68,14 @@ test: $(READY) ## the suite that needs Python alone
 		-m 'not interop and not system and not long' $(PYTEST_ARGS)
 
 .PHONY: test-interop
-test-interop: $(READY) ## npm clients, identity provider, MCP conformance
+test-interop: $(READY) $(NPM)/node_modules/.package-lock.json ## npm clients, identity provider, MCP conformance
 	$(call pytest,-m interop)
+
+# Nothing of a package is run when it is installed; .npmrc says so.
+$(NPM)/node_modules/.package-lock.json: $(NPM)/package-lock.json
+	@command -v npm >/dev/null || { echo 'make test-interop needs npm: apt install npm' >&2; exit 1; }
+	@npm ci --prefix $(NPM) --loglevel=error
+	@touch $@
 
 .PHONY: test-system
 test-system: $(READY) system-tools ## pgbouncer, softhsm2, libfaketime

@@ -48,7 +48,8 @@ SENTENCES: Mapping[int, str] = {
     UNSUPPORTED_PROTOCOL_VERSION: "This revision of the protocol is not served here.",
 }
 
-_REVISION = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_REVISION = re.compile(r"v?[0-9][0-9.-]{0,23}", re.ASCII)
+"""Spelled like a version: words that a caller wrote are not repeated."""
 _log = logging.getLogger("memwarden.front")
 
 C = TypeVar("C")
