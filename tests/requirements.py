@@ -215,6 +215,11 @@ REQUIREMENTS: dict[str, Requirement] = {
         "a queue or budget of another.",
         "CWE-770: allocation of resources without limits or throttling",
     ),
+    "F9": Requirement(
+        "At SIGTERM a gateway says `not ready` first, then finishes what is under way; a rolling "
+        "restart behind a balancer fails no request.",
+        "Site Reliability Engineering, load balancing in the datacenter (lame duck state)",
+    ),
     "F14": Requirement(
         "Every call out has what is left of the request's deadline; a hanging part delays no "
         "answer beyond it.",

@@ -100,16 +100,19 @@ class Process:
         assert self.process is not None
         if self.process.poll() is None:
             self.terminate()
-        with contextlib.suppress(OSError):
-            if self.process.stdin is not None:
-                self.process.stdin.close()
+        return self._let_go()
+
+    def _let_go(self) -> int:
+        assert self.process is not None
+        if self.process.stdin is not None:
+            self.process.stdin.close()
         return self.process.wait(STOP_SECONDS)
 
     def kill(self) -> None:
         """End it as a power cut would."""
         assert self.process is not None
         self.process.kill()
-        self.process.wait(STOP_SECONDS)
+        self._let_go()
 
 
 @dataclass
