@@ -13,12 +13,14 @@ import hashlib
 import hmac
 import re
 import secrets
+from datetime import UTC, datetime
 from typing import NamedTuple, Protocol
 
 from typing_extensions import override  # in the standard library from 3.12
 
 from core.ids import KeyId, new_key_id
 from core.ports import KeyRow
+from core.scope import SourceKind
 
 MAX_CREDENTIAL = 256
 """Characters of an API key that are read at all; ours have 63."""
@@ -26,8 +28,6 @@ MAX_CREDENTIAL = 256
 _ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _SECRET_LENGTH = 43  # 43 of 62 signs carry 256.03 bits
 _SPELLING = re.compile(r"mw_([a-z2-7]{16})_([0-9A-Za-z]{43})", re.ASCII)
-_NOWHERE = KeyId("a" * 16)
-_NOTHING = "0" * _SECRET_LENGTH
 
 
 class Peppers(Protocol):
@@ -87,6 +87,9 @@ class Parsed(NamedTuple):
         return f"Parsed(key_id={self.key_id!r})"
 
 
+_NOBODY = Parsed(KeyId("-" * 16), "0" * _SECRET_LENGTH)  # an id that none of ours has
+
+
 def parse_credential(credential: str | None) -> Parsed | None:
     """Return the halves of `credential`, or None unless it is spelled exactly as we mint them.
 
@@ -108,6 +111,20 @@ class KeySmith:
 
     def __init__(self, peppers: Peppers) -> None:
         self._peppers = peppers
+        self._decoy = KeyRow(
+            id=_NOBODY.key_id,
+            tenant=None,
+            roles=frozenset(),
+            ceiling=SourceKind.DERIVED,
+            grants=b"",
+            secret_mac=bytes(32),
+            previous_mac=None,
+            pepper_version=peppers.pepper()[0],
+            created_at=datetime.fromtimestamp(0, UTC),
+            expires_at=None,
+            revoked_at=None,
+            usable=False,
+        )
 
     def mint(self) -> Minted:
         """Return a new key: a fresh id, and a secret of 256 random bits under the current pepper.
@@ -143,7 +160,8 @@ class KeySmith:
     def verify(self, credential: str | None, row: KeyRow | None) -> bool:
         """Return whether `credential` proves the key of `row`, its old secret in overlap included.
 
-        Whether the key is revoked or expired is not judged here.
+        Whether the key is revoked or expired is not judged here. Without a row, the secret is
+        compared with that of a decoy, which nothing proves.
 
         Args:
             credential: as the caller sent it, well-formed or not.
@@ -155,15 +173,16 @@ class KeySmith:
         Source: requirement B12.
         """
         parsed = parse_credential(credential)
-        real = parsed is not None and row is not None and parsed.key_id == row.id
-        key_id, secret = parsed if parsed is not None else (_NOWHERE, _NOTHING)
-        _, pepper = self._peppers.pepper(row.pepper_version if real and row is not None else None)
+        key_id, secret = _NOBODY if parsed is None else parsed
+        real = row is not None and row.id == key_id
+        # From here on the two cases differ in values alone, and take the same steps.
+        known = row if real and row is not None else self._decoy
+        _, pepper = self._peppers.pepper(known.pepper_version)
         mac = _mac(pepper, key_id, secret)
-        wanted = row.secret_mac if real and row is not None else bytes(32)
-        former = row.previous_mac if real and row is not None else None
+        former = known.previous_mac
         # Both comparisons always run; `or` would stop at the first.
         matches = [
-            hmac.compare_digest(mac, wanted),
+            hmac.compare_digest(mac, known.secret_mac),
             hmac.compare_digest(mac, former or bytes(32)) and former is not None,
         ]
         return real and any(matches)

@@ -43,8 +43,8 @@ class PostgresDirectory:
     async def find_key(self, key: KeyId) -> KeyRow | None:
         """Return one key of whatever tenant. Raises: Unavailable."""
         async with self._pool.transaction({"app.action": "authenticate"}) as transaction:
-            found = await transaction.rows(query("find_key"), {"key": key})
-        return key_row(found[0]) if found else None
+            found = key_row(only(await transaction.rows(query("find_key"), {"key": key})))
+        return found if found.id == key else None
 
     async def resolve(
         self,
