@@ -127,6 +127,7 @@ def kept(
     terms: dict[int, int] | None = None,
     vectors: tuple[bytes, ...] = (b"vector",),
     details: bytes = b"{}",
+    author: bytes | None = None,
 ) -> Kept:
     words = {term_of(word): text.split().count(word) for word in text.split()}
     counted = words if terms is None else terms
@@ -157,6 +158,7 @@ def kept(
         token_count=sum(counted.values()),
         vectors=vectors,
         embedder="test-embedder" if vectors else "",
+        author=author,
     )
 
 

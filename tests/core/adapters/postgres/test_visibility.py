@@ -146,11 +146,24 @@ async def test_a_reader_of_a_space_reads_it_and_removes_nothing_from_it(kept, co
             cursor = await app.execute("SELECT FROM memories WHERE space = %s", (space,))
             assert cursor.rowcount > 0
             for statement in (
-                "DELETE FROM memory_vectors",
-                "DELETE FROM memory_tokens",
+                "DELETE FROM memories",
+                *(f"DELETE FROM {table}" for table in HANGING),
+                "DELETE FROM memory_counts",
                 "UPDATE memories SET confidence = 0",
+                "UPDATE memories SET space = NULL",
+                "UPDATE memory_vectors SET version = 9",
+                "UPDATE memory_counts SET words = 0",
+                "SELECT FROM memories FOR UPDATE",
             ):
-                assert (await app.execute(statement)).rowcount == 0
+                assert (await app.execute(statement)).rowcount == 0, statement
+        async with app.transaction(force_rollback=True):
+            await told(app, scope_settings(scope))
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                await app.execute(
+                    "INSERT INTO memory_tokens"
+                    " (tenant, user_id, namespace, space, token, memory, tf, length)"
+                    " SELECT tenant, user_id, namespace, space, 1, id, 1, 1 FROM memories"
+                )
 
 
 @pytest.mark.parametrize("field", ["user_id", "namespace", "space", "tenant"])
