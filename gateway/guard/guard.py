@@ -20,6 +20,7 @@ from typing import Any
 from core.errors import ContentRejected, GatewayError, Invalid, Reason
 from core.model import Redaction, Sensitivity
 from gateway.guard.fields import Leaf, Role, keys_of, rebuild
+from gateway.guard.kinds import BEST_EFFORT, HIDDEN_TEXT
 from gateway.guard.normalise import Normalised, normalise
 from gateway.guard.pii.finding import Finding, PiiDetector
 from gateway.guard.redact import SECRET, Redactor, higher
@@ -34,7 +35,6 @@ PERSON_FIELDS = frozenset({"user_id"})
 """Fields that name a person on purpose: searched for secrets only."""
 
 SCANNER_FAILED = "SCANNER_FAILED"
-HIDDEN_TEXT = "HIDDEN_TEXT"
 
 _MAX_ROUNDS = 16
 """Redacting can bring a finding to light that was glued to another; a chain longer is refused."""
@@ -80,6 +80,9 @@ class Guard:
         self._policy = pii_policy
         self._detector = detector
         self._redactor = Redactor(pii_policy)
+        self._asked = frozenset(
+            kind for kind in BEST_EFFORT if pii_policy.of(kind).action is not Action.ALLOW
+        )
 
     def check(self, fields: Mapping[str, object]) -> Checked:
         """Return `fields` as the policy lets them through.
@@ -139,7 +142,7 @@ class Guard:
         try:
             normalised = normalise(label + leaf.text, field=leaf.path)
             secrets = find_secrets(normalised, self._secret_rules)
-            findings = (*_hidden(normalised), *self._detector.detect(normalised))
+            findings = (*_hidden(normalised), *self._detect(normalised))
         except GatewayError:
             raise
         except Exception:  # noqa: BLE001 - whatever broke, the text was not judged: it is refused
@@ -148,6 +151,11 @@ class Guard:
         return _Scan(
             normalised, secrets, tuple(_behind(one, cut) for one in findings if one.end > cut)
         )
+
+    def _detect(self, normalised: Normalised) -> tuple[Finding, ...]:
+        if self._asked:
+            return self._detector.detect(normalised, self._asked)
+        return self._detector.detect(normalised)
 
     def redacted(self, leaf: Leaf, scan: _Scan) -> tuple[str, list[Redaction]]:
         """Return the text with its findings replaced, searched again until nothing is found.

@@ -30,20 +30,7 @@ from pydantic import (
 from typing_extensions import override
 
 from core.model import Sensitivity
-
-KINDS = frozenset(
-    {
-        "CN_RESIDENT_ID",
-        "CREDIT_CARD",
-        "EMAIL_ADDRESS",
-        "HIDDEN_TEXT",
-        "IBAN_CODE",
-        "IP_ADDRESS",
-        "PHONE_NUMBER",
-        "US_SSN",
-    }
-)
-"""What a PII policy decides on: the recognizers' kinds, and text hidden from the eye."""
+from gateway.guard.kinds import HIDDEN_TEXT, KINDS
 
 SECRET_KINDS = frozenset(
     {
@@ -233,7 +220,7 @@ class _PiiFile(_Strict):
     def _known(cls, value: dict[str, _KindEntry]) -> dict[str, _KindEntry]:
         if unknown := sorted(set(value) - KINDS):
             raise ValueError(f"unknown kinds: {', '.join(unknown)}")
-        hidden = value.get("HIDDEN_TEXT")
+        hidden = value.get(HIDDEN_TEXT)
         if hidden is not None and hidden.action is Action.MASK:
             raise ValueError("HIDDEN_TEXT cannot be masked")
         return value

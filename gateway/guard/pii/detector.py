@@ -1,14 +1,13 @@
 """Runs Presidio's engine with our recognizers over every reading of a text.
 
 Rules this module keeps:
-- No spaCy model, no named-entity recognition: Presidio gets its no-op language engine. Names are a
-  later, optional part.
+- No spaCy model: Presidio gets its no-op language engine. Names and addresses are told by word
+  lists and their surroundings, and looked for only when asked.
 - Decoded layers are scanned too; their findings cover the encoded original.
 - Out of time, or an exception in a recognizer, is `ScanTimeout` or `ScanFailed`: never a pass.
 - Findings carry spans and kinds, no text.
 """
 
-import re
 import time
 from collections.abc import Callable, Sequence
 
@@ -17,11 +16,13 @@ from presidio_analyzer.context_aware_enhancers import ContextAwareEnhancer
 from presidio_analyzer.nlp_engine import NlpArtifacts, NoOpNlpEngine
 from typing_extensions import override
 
+from gateway.guard.kinds import BEST_EFFORT
 from gateway.guard.normalise import Normalised, normalise
 from gateway.guard.pii.context import hide_placeholders
 from gateway.guard.pii.finding import Finding, PiiDetector
 from gateway.guard.pii.recognizer import LANGUAGE, Recognizer
 from gateway.guard.pii.recognizers import every_recognizer
+from gateway.guard.pii.together import Together
 from gateway.guard.scan import ScanFailed, ScanText, ScanTimeout
 
 SECONDS_PER_BLOCK = 0.25
@@ -53,6 +54,31 @@ class _NoContext(ContextAwareEnhancer):
         return raw_results
 
 
+class _Engine:
+    """Presidio's engine over some recognizers."""
+
+    def __init__(self, recognizers: Sequence[Recognizer]) -> None:
+        self._together = Together(recognizers)
+        language = NoOpNlpEngine(models=[{"lang_code": LANGUAGE, "model_name": "none"}])
+        language.load()
+        self._artifacts = language.process_text("", LANGUAGE)
+        self._engine = AnalyzerEngine(
+            registry=RecognizerRegistry(
+                recognizers=[self._together],
+                supported_languages=[LANGUAGE],
+            ),
+            nlp_engine=language,
+            supported_languages=[LANGUAGE],
+            context_aware_enhancer=_NoContext(),
+        )
+
+    def analyze(self, text: str) -> list[RecognizerResult]:
+        # Most texts hold no sign that a recognizer starts from; the engine is not asked about them.
+        if not self._together.is_worth_reading(text):
+            return []
+        return self._engine.analyze(text, LANGUAGE, nlp_artifacts=self._artifacts)
+
+
 class Detector(PiiDetector):
     """Finds personal data; holds no state between texts and may be shared by threads.
 
@@ -70,20 +96,10 @@ class Detector(PiiDetector):
         timer: Callable[[], float] = time.thread_time,
     ) -> None:
         every = tuple(every_recognizer() if recognizers is None else recognizers)
-        # Most texts hold no sign that a recognizer starts from; the engine is not asked about them.
-        self._worth = re.compile("|".join(f"(?:{one.sign})" for one in every))
-        engine = NoOpNlpEngine(models=[{"lang_code": LANGUAGE, "model_name": "none"}])
-        engine.load()
-        self._artifacts = engine.process_text("", LANGUAGE)
-        self._engine = AnalyzerEngine(
-            registry=RecognizerRegistry(
-                recognizers=list(every),
-                supported_languages=[LANGUAGE],
-            ),
-            nlp_engine=engine,
-            supported_languages=[LANGUAGE],
-            context_aware_enhancer=_NoContext(),
-        )
+        identifiers = tuple(one for one in every if one.kind not in BEST_EFFORT)
+        self._identifiers = _Engine(identifiers)
+        # Built only where there is more to ask for: Presidio pays for each kind it is asked about.
+        self._everything = _Engine(every) if len(every) > len(identifiers) else self._identifiers
         self._seconds_per_block = seconds_per_block
         self._timer = timer
 
@@ -91,11 +107,17 @@ class Detector(PiiDetector):
         """Touch what is loaded on first use, such as the numbering plans of the regions."""
         text = normalise("a@b.example +86 138 0013 8000 020 7946 0958 192.0.2.1")
         for layer in text.layers:
-            self._scan(layer)  # without the deadline: loading takes its time, once
+            self._scan(layer, BEST_EFFORT)  # without the deadline: loading takes its time, once
 
     @override
-    def detect(self, normalised: Normalised) -> tuple[Finding, ...]:
-        """Return the personal data in a text, best score first; spans are of the original.
+    def detect(
+        self, normalised: Normalised, asked: frozenset[str] = frozenset()
+    ) -> tuple[Finding, ...]:
+        """Return the personal data in a text; spans are of the original.
+
+        Args:
+            normalised: the text and its readings.
+            asked: best-effort kinds (`gateway.guard.kinds`) to look for besides the identifiers.
 
         Raises:
             ScanTimeout: over 250 ms for each 8 KB begun.
@@ -105,24 +127,25 @@ class Detector(PiiDetector):
         deadline = self._timer() + self._seconds_per_block * blocks
         found: dict[Finding, None] = {}
         for layer in normalised.layers:
-            for finding in self._scan(layer):
+            for finding in self._scan(layer, asked):
                 found[finding] = None
             if self._timer() > deadline:
                 raise ScanTimeout("personal data")
         return tuple(found)
 
-    def _scan(self, layer: ScanText) -> list[Finding]:
+    def _scan(self, layer: ScanText, asked: frozenset[str]) -> list[Finding]:
         text = hide_placeholders(layer.skeleton)
-        if not self._worth.search(text):
-            return []
+        engine = self._everything if asked else self._identifiers
         try:
-            results = self._engine.analyze(text, LANGUAGE, nlp_artifacts=self._artifacts)
+            results = engine.analyze(text)
         except Exception as err:
             # Whatever broke, the text was not judged; the cause stays inside as `__cause__`.
             raise ScanFailed("personal data") from err
         findings = []
         for result in results:
             start, end = layer.span(result.start, result.end)
+            if result.entity_type in BEST_EFFORT and result.entity_type not in asked:
+                continue
             findings.append(
                 Finding(
                     kind=result.entity_type,

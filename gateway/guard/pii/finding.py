@@ -26,8 +26,14 @@ class Finding:
 class PiiDetector(Protocol):
     """Finds personal data; may be shared by threads."""
 
-    def detect(self, normalised: Normalised) -> tuple[Finding, ...]:
+    def detect(
+        self, normalised: Normalised, asked: frozenset[str] = frozenset()
+    ) -> tuple[Finding, ...]:
         """Return what is found in every reading of a text.
+
+        Args:
+            normalised: the text and its readings.
+            asked: best-effort kinds to look for besides the identifiers.
 
         Raises:
             ScanFailed: the text could not be judged.

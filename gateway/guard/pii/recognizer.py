@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from presidio_analyzer import LocalRecognizer, RecognizerResult
 from typing_extensions import override
 
+from gateway.guard.pii.needles import needles
+
 if TYPE_CHECKING:
     from presidio_analyzer.nlp_engine import NlpArtifacts
 
@@ -36,14 +38,17 @@ class Recognizer(LocalRecognizer):
     Args:
         kind: the kind it reports, such as `EMAIL_ADDRESS`.
         sign: pattern of what any of its findings holds; without it a text is not looked at.
+        names: alternatives of the words of which a text with a finding holds one; "" if it needs
+            none.
     """
 
-    def __init__(self, kind: str, sign: str = "[0-9]") -> None:
+    def __init__(self, kind: str, sign: str = "[0-9]", names: str = "") -> None:
         super().__init__(
             supported_entities=[kind], supported_language=LANGUAGE, name=type(self).__name__
         )
         self.kind = kind
         self.sign = sign
+        self.needles = needles(names)
 
     @abstractmethod
     def find(self, text: str) -> Iterator[Span]:

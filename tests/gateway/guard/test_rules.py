@@ -3,8 +3,9 @@
 import pytest
 
 from core.model import Sensitivity
+from gateway.guard.kinds import BEST_EFFORT, HIDDEN_TEXT, KINDS
+from gateway.guard.pii.recognizers import every_recognizer
 from gateway.guard.rules import (
-    KINDS,
     Action,
     PolicyInvalid,
     load_pii_policy,
@@ -109,8 +110,19 @@ def test_a_policy_error_does_not_echo_what_stood_there():
     assert "rosa" not in str(refused.value)
 
 
-def test_the_shipped_policies_load():
-    policy = load_pii_policy(data_path("policies", "pii", "balanced.yaml"))
+@pytest.mark.parametrize(
+    ("name", "let_through"), [("balanced", BEST_EFFORT), ("strict", frozenset())]
+)
+def test_a_shipped_policy_names_every_kind_and_transforms_every_identifier(name, let_through):
+    policy = load_pii_policy(data_path("policies", "pii", f"{name}.yaml"))
     assert set(policy.kinds) == KINDS
-    assert all(policy.of(kind).action is not Action.ALLOW for kind in KINDS)
+    allowed = {kind for kind in KINDS if policy.of(kind).action is Action.ALLOW}
+    assert allowed == let_through
+
+
+def test_every_recognizer_reports_a_kind_of_the_policies_and_every_kind_is_reported():
+    assert {one.kind for one in every_recognizer()} | {HIDDEN_TEXT} == KINDS
+
+
+def test_the_shipped_rules_for_secrets_load():
     assert len(load_secret_rules(data_path("policies", "secrets.yaml")).rules) > 40

@@ -23,7 +23,8 @@ _ASCII_DOMAIN = re.compile(rf"(?:{_LABEL}\.){{1,8}}(?:xn--[A-Za-z0-9-]{{1,59}}|[
 _LETTER = r"[A-Za-z0-9\u00df-\u024f\u0370-\u058f\u05d0-\u1fff-]"
 _WIDE_DOMAIN = re.compile(rf"(?:{_LETTER}{{1,63}}\.){{1,8}}{_LETTER}{{2,24}}")
 _CJK_DOMAIN = re.compile(
-    r"(?:[\w-]{1,63}\.){1,4}(?:中国|中國|公司|网络|網絡|网址|香港|台湾|台灣|商城|集团|在线|手机|公益)"
+    r"(?:[\w-]{1,63}\.){1,4}(?:中国|中國|公司|网络|網絡|网址|香港|台湾|台灣|商城|集团|在线|手机"
+    r"|公益)"
 )
 _LITERAL = re.compile(r"\[(?:IPv6:)?[0-9A-Fa-f:.]{3,45}\]")
 _CJK = re.compile(r"[\u3400-\u9fff\u3041-\u30ff\uac00-\ud7a3]")
@@ -37,7 +38,10 @@ _LOOSE_DOMAIN = re.compile(
     rf"{_LABEL}(?:{_DOT}{_LABEL}){{0,4}}{_DOT}[A-Za-z]{{2,10}}", re.IGNORECASE
 )
 _SPOKEN_DOMAIN = re.compile(
-    rf"{_LABEL}(?:\sdot\s{_LABEL}){{0,3}}\sdot\s(?:com|org|net|edu|gov|io|cn|de|uk|co|info)(?![a-z])",
+    (
+        rf"{_LABEL}(?:\sdot\s{_LABEL}){{0,3}}\sdot\s(?:com|org|net|edu|gov|io|cn|de|uk|co"
+        rf"|info)(?![a-z])"
+    ),
     re.IGNORECASE,
 )
 

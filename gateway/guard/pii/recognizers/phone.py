@@ -39,7 +39,8 @@ _ANNOUNCED = re.compile(
     r"|电话|手机|座机|号码|致电|拨打|打给|传真|热线|短信|電話|携帯"
     r"|@[\w.-]{1,64}\.[a-z]{2,24}[>)\]]?)"
     r"(?:[ \t:,.;#()'\"=-]|号码?|是|为|打|给|我|你|他|她|到"
-    r"|(?<![a-z])(?:numbers?|no|nr|num|is|are|was|at|on|me|us|him|her|them|my|back|or|and|with|via|to)"
+    r"|(?<![a-z])(?:numbers?|no|nr|num|is|are|was|at|on|me|us|him|her|them|my|back|or|and|with"
+    r"|via|to)"
     r"(?![a-z])){0,24}$",
     re.IGNORECASE,
 )

@@ -1,0 +1,103 @@
+"""Names in Latin letters, best effort: capitalised words with something that says they are a name.
+
+Rules this module keeps:
+- Capitalised words after a title, "my name is", "signed by" and the like, or two to four of them of
+  which the first is a frequent given name.
+- One capitalised word alone is none, and neither are words in capitals throughout.
+"""
+
+import re
+from collections.abc import Iterator
+
+from typing_extensions import override
+
+from gateway.guard.pii.recognizer import Recognizer, Span
+
+_WORD = (
+    r"[A-ZÀ-ÖØ-ÞŁŚŠŽ](?:['’][A-Z])?[a-zß-öø-ÿāăąćčďđēęěğīłńňőřśşšţťūůűźżž]{1,20}(?:[-'’][A-ZÀ-Þ"
+    r"]?[a-zß-ÿ]{1,16})?"
+)
+_PARTICLE = r"(?:(?:van|von|de|der|den|del|della|di|da|dos|la|le|el|al|bin|ibn|ter|zu)\s){1,2}"
+_MORE = rf"(?:[ ](?:[A-Z]\.[ ]?)?(?:{_PARTICLE})?{_WORD})"
+_TITLED = re.compile(
+    rf"(?<![A-Za-z])(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Sir|Madam|Herr|Frau|Monsieur|Madame"
+    rf"|Señora?|Srita|Sra?|Sig(?:nora)?|Dipl\.-Ing|Ing|Univ\.Prof|Rev|Hon|Capt|Sgt|Lt|Aunt"
+    rf"|Uncle)\.?[ ]"
+    rf"(?P<name>(?:[A-Z]\.[ ]?)?{_WORD}{_MORE}{{0,3}})"
+)
+_SAID = re.compile(
+    rf"(?:(?i:my name is|name is|name's|names? ?:|i am|i'm|this is|called|named|signed(?: by)?"
+    rf"|regards,|cheers,|sincerely,|contact|attn:?|attention:?|c/o|belongs to|booked under"
+    rf"|under the name(?: of)?|met with|spoke (?:to|with)|meeting with|assigned to|reports? to"
+    rf"|married to|patient|customer|employee|colleague|neighbou?r|friend|manager|owner|tenant"
+    rf"|mother|father|sister|brother|wife|husband|son|daughter|boss|doctor|lawyer|teacher|for"
+    rf"|with|by|from))\s{{1,2}}"
+    rf"(?P<name>(?:[A-Z]\.[ ]?)?{_WORD}{_MORE}{{1,3}})"
+)
+_GIVEN = (
+    "James|Mary|Robert|Patricia|John|Jennifer|Michael|Linda|David|Elizabeth|William|Barbara"
+    "|Richard|Susan|Joseph|Jessica|"
+    "Thomas|Sarah|Charles|Karen|Christopher|Lisa|Daniel|Nancy|Matthew|Betty|Anthony|Margaret"
+    "|Mark|Sandra|Donald|Ashley|"
+    "Steven|Kimberly|Paul|Emily|Andrew|Donna|Joshua|Michelle|Kenneth|Carol|Kevin|Amanda|Brian"
+    "|Dorothy|George|Melissa|"
+    "Timothy|Deborah|Ronald|Stephanie|Edward|Rebecca|Jason|Sharon|Jeffrey|Laura|Ryan|Cynthia"
+    "|Jacob|Kathleen|Gary|Amy|"
+    "Nicholas|Angela|Eric|Shirley|Jonathan|Anna|Stephen|Brenda|Larry|Pamela|Justin|Emma|Scott"
+    "|Nicole|Brandon|Helen|"
+    "Benjamin|Samantha|Samuel|Katherine|Gregory|Christine|Frank|Debra|Alexander|Rachel|Raymond"
+    "|Carolyn|Patrick|Janet|"
+    "Jack|Catherine|Dennis|Maria|Jerry|Heather|Tyler|Diane|Aaron|Ruth|Jose|Julie|Adam|Olivia"
+    "|Henry|Joyce|Nathan|Virginia|"
+    "Douglas|Victoria|Zachary|Kelly|Peter|Lauren|Kyle|Christina|Ethan|Joan|Walter|Evelyn|Noah"
+    "|Judith|Jeremy|Megan|"
+    "Christian|Andrea|Keith|Cheryl|Roger|Hannah|Terry|Jacqueline|Austin|Martha|Sean|Gloria"
+    "|Gerald|Teresa|Carl|Ann|"
+    "Dylan|Sara|Harold|Madison|Jordan|Frances|Jesse|Kathryn|Bryan|Janice|Lawrence|Jean|Arthur"
+    "|Abigail|Gabriel|Alice|"
+    "Bruce|Julia|Logan|Judy|Billy|Sophia|Joe|Grace|Alan|Denise|Juan|Amber|Elijah|Doris|Willie"
+    "|Marilyn|Albert|Danielle|"
+    "Wayne|Beverly|Randy|Isabella|Mason|Theresa|Vincent|Diana|Liam|Natalie|Roy|Brittany|Bobby"
+    "|Charlotte|Caleb|Marie|"
+    "Bradley|Kayla|Russell|Alexis|Lucas|Lori|Oliver|Simon|Martin|Tom|Tim|Mike|Chris|Steve|Dave"
+    "|Bob|Jim|Bill|Rob|Dan|Matt|"
+    "Nick|Alex|Sam|Ben|Kate|Jane|Lucy|Claire|Sophie|Chloe|Zoe|Eva|Lena|Nina|Clara|Paula|Petra"
+    "|Monika|Sabine|Ursula|"
+    "Wolfgang|Klaus|Hans|Jürgen|Dieter|Stefan|Andreas|Markus|Sebastian|Tobias|Florian|Lukas"
+    "|Jonas|Felix|Leon|Paolo|"
+    "Marco|Luca|Giulia|Francesca|Chiara|Giovanni|Giuseppe|Antonio|Carlos|Luis|Jorge|Miguel|Pedro"
+    "|Pablo|Diego|Fernando|"
+    "Javier|Alejandro|Sofia|Lucia|Carmen|Isabel|Ana|Elena|Rosa|Pierre|Jacques|François|Camille"
+    "|Sylvie|Luc|Raj|Ravi|"
+    "Sanjay|Anil|Sunil|Deepak|Amit|Priya|Anita|Sunita|Ananya|Arjun|Rahul|Vikram|Neha|Pooja|Ahmed"
+    "|Mohamed|Mohammed|"
+    "Muhammad|Ali|Omar|Hassan|Fatima|Aisha|Yusuf|Ibrahim|Wei|Ming|Yuki|Hiroshi|Kenji|Takeshi"
+    "|Akira|Ivan|Dmitri|Olga|"
+    "Natasha|Svetlana|Igor|Sergei|Lars|Erik|Sven|Ingrid|Astrid|Anders|Magnus|Piotr|Jan|Agnieszka"
+    "|Katarzyna|Marta"
+)
+_FREQUENT = re.compile(rf"(?<![A-Za-z])(?P<name>(?:{_GIVEN})(?:[ ][A-Z]\.)?{_MORE}{{1,3}})")
+_NEVER_NAMES = (
+    "The This That These Those There Here What When Where Why How Who Which It He She They We "
+    "You And But Or Not No Yes Monday Tuesday Wednesday Thursday Friday Saturday Sunday "
+    "January February March April May June July August September October November December "
+    "New North South East West Street Road Avenue Bank University Hospital Company Inc Ltd "
+    "LLC Corp Department School College City Data Code Project Please Thank Thanks Hello Hi "
+    "Dear Google Microsoft Apple Amazon Python Java English Chinese French German American "
+    "British"
+)
+_NO_NAME = frozenset(_NEVER_NAMES.split())
+
+
+class LatinNameRecognizer(Recognizer):
+    """Reports `PERSON`. Source: given names of the United States census of 1990."""
+
+    def __init__(self) -> None:
+        super().__init__("PERSON", "[A-ZÀ-Þ][a-zß-ÿ]")
+
+    @override
+    def find(self, text: str) -> Iterator[Span]:
+        for pattern, score in ((_TITLED, 0.7), (_SAID, 0.5), (_FREQUENT, 0.6)):
+            for match in pattern.finditer(text):
+                if _NO_NAME.isdisjoint(re.split(r"[ \n]", match["name"])):
+                    yield Span(*match.span("name"), score)

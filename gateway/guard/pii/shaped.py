@@ -1,0 +1,126 @@
+r"""Two ways in which most numbers of people are told: by their shape, or by the word before them.
+
+Rules this module keeps:
+- `ShapedRecognizer`: a shape and a check of the whole number. Where one in ten numbers of that
+  shape passes the check by chance, a word beside it is asked for as well.
+- `AnnouncedRecognizer`: a value of no certain shape counts only right after the word that names it,
+  with nothing between but "number", "is", 号码, 是, a colon and the like.
+- What is announced as an order's number is none, whatever its check says.
+- Shapes end at look-arounds for ASCII letters and digits, never at `\\b`: Chinese beside a number
+  is the sentence.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+
+from stdnum.exceptions import ValidationError
+from typing_extensions import override
+
+from gateway.guard.pii.context import is_order_number, said_around, words
+from gateway.guard.pii.recognizer import Recognizer, Span
+
+SIX_DIGITS = r"[0-9](?:[ \t.·_/()A-Za-z-]{0,3}[0-9]){5}"
+"""Sign of a number long enough to be a person's."""
+
+FOUR_DIGITS = r"[0-9](?:[ \t.·_/()A-Za-z-]{0,5}[0-9]){3}"
+"""Sign of one that a word before it announces."""
+
+_SEPARATORS = re.compile(r"[ \t.·_/()-]+")
+_GLUE = (
+    r"(?:[ \t:#=,'\"“”‘’`()\[\]<>|*-]"
+    r"|号码|号|账户|帐户|账号|帐号|是|为|為|叫|了|的|我|你|他|她|那个|就|现在"
+    r"|(?<![a-z])(?:numbers?|no\.?|num|nr\.?|ids?|is|was|are|it'?s|card|code|of|for|with|ending|in"
+    r"|on|details|like|account|my|his|her|their|the|new|old|holder|book|under)(?![a-z])){0,12}"
+)
+
+
+class ShapedRecognizer(Recognizer):
+    """Finds numbers of one shape.
+
+    Args:
+        kind: what it reports.
+        shape: bounded pattern over canonical text; its group `number`, if any, is the finding.
+        check: whether the number, in capitals and without separators, is one; a python-stdnum
+            `validate` will do: an exception of its means no.
+        said: alternatives of the words that name the kind; matched whole, in any case.
+        needs_word: count only beside one of `said`.
+        sign: what every finding holds.
+        score: how sure it is.
+    """
+
+    def __init__(
+        self,
+        kind: str,
+        shape: str,
+        *,
+        said: str,
+        check: Callable[[str], object] | None = None,
+        needs_word: bool = False,
+        sign: str = SIX_DIGITS,
+        score: float = 0.8,
+    ) -> None:
+        super().__init__(kind, sign, said if needs_word else "")
+        self._shape = re.compile(shape)
+        self._said = words(said)
+        self._check = check
+        self._needs_word = needs_word
+        self._score = score
+
+    @override
+    def find(self, text: str) -> Iterator[Span]:
+        group = "number" if "number" in self._shape.groupindex else 0
+        for match in self._shape.finditer(text):
+            start, end = match.span(group)
+            if not self._passes(match[group]):
+                continue
+            said = said_around(text, start, end, self._said)
+            if said or not (self._needs_word or is_order_number(text, start, self._said)):
+                yield Span(start, end, min(1.0, self._score + 0.1 * said))
+
+    def _passes(self, written: str) -> bool:
+        if self._check is None:
+            return True
+        try:
+            return self._check(_SEPARATORS.sub("", written).upper()) is not False
+        except ValidationError:
+            return False
+
+
+class AnnouncedRecognizer(Recognizer):
+    """Finds what stands right after the word that names it.
+
+    Args:
+        kind: what it reports.
+        names: alternatives of the words, without boundaries; matched whole, in any case.
+        value: pattern of the value, in any case.
+        sign: what every value holds.
+        score: how sure it is.
+    """
+
+    def __init__(
+        self, kind: str, names: str, value: str, *, sign: str = FOUR_DIGITS, score: float = 0.75
+    ) -> None:
+        word = rf"(?<![A-Za-z])(?:{names})"
+        super().__init__(kind, sign, names)
+        self._pattern = re.compile(
+            rf"{word}(?![a-z]){_GLUE}(?<![0-9a-z])(?P<number>{value})(?![0-9a-z])", re.IGNORECASE
+        )
+        self._score = score
+
+    @override
+    def find(self, text: str) -> Iterator[Span]:
+        for match in self._pattern.finditer(text):
+            yield Span(*match.span("number"), self._score)
+
+
+def passes(check: Callable[[str], object]) -> Callable[[str], bool]:
+    """Return `check`, a python-stdnum `validate`, as a question."""
+
+    def passed(number: str) -> bool:
+        try:
+            check(number)
+        except ValidationError:
+            return False
+        return True
+
+    return passed
