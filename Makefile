@@ -102,6 +102,7 @@ system-tools:
 .PHONY: bench
 bench: $(READY) ## the numbers of docs/performance.md
 	@$(BIN)/python benchmarks/paths.py
+	@$(BIN)/python benchmarks/access.py
 
 .PHONY: lint
 lint: $(READY) ## ruff, mypy and the import arrows

@@ -150,8 +150,8 @@ class Policies:
 
     def _load(self, row: PolicyRow, keys: TenantKeys) -> Policy:
         document, base = self.opened(row, keys)
-        overlay = parse(document)
         current = self.base.version
+        overlay = parse(document, with_cases=base != current)
         if base == current:
             return compiled(overlay, self.base.base, MODEL, keys, row.version)
         # A release brought another base policy. Both parts are checked rules; what the tenant said
