@@ -18,11 +18,11 @@ _POLICY = "/v1/admin/policies/access"
 
 
 @app.command("get")
-def get() -> None:
-    """Print the policy in force, as JSON."""
+def get(as_json: AsJson = False) -> None:
+    """Print the policy in force, as `put` takes it; with --json also its version."""
     with failing_plainly():
         reply = request("GET", _POLICY)
-        show(reply, as_json=True, lines=[])
+        show(reply if as_json else reply["policy"], as_json=True, lines=[])
 
 
 @app.command("put")

@@ -110,6 +110,71 @@ def test_quotas_are_shown_put_and_set_one_by_one(admin: Shell, tmp_path: Path) -
     assert "invalid" in admin.refused("quota", "set", "user:alice", "requests_per_minute", "5")
 
 
+def test_spaces_are_made_shared_unshared_and_deleted(admin: Shell) -> None:
+    assert admin("space", "list") == "no space yet\n"
+    made = admin.json("space", "create", "team notes", "--audience", "members")
+    assert made["audience"] == "members"
+    key = admin.json("key", "create", "--name", "bot", "--role", "reader")["id"]
+    assert admin("space", "members", "team notes") == "no member yet\n"
+    shared = admin("space", "share", "team notes", "user:王芳", "--role", "writer")
+    assert shared == "user:王芳 is a writer of team notes\n"
+    admin("space", "share", "team notes", f"key:{key}")
+    table = [line.split() for line in admin("space", "members", "team notes").splitlines()[2:]]
+    assert table == [["user:王芳", "writer"], [f"key:{key}", "reader"]]
+    assert "team notes" in admin("space", "list")
+    admin("space", "unshare", "team notes", "user:王芳")
+    assert len(admin.json("space", "members", "team notes")["items"]) == 1
+    assert "not_found" in admin.refused("space", "unshare", "team notes", "user:王芳")
+    assert "404" in admin.refused("space", "members", "another")
+    assert "invalid" in admin.refused("space", "share", "team notes", "alice")
+    admin.refused("space", "delete", "..", "--yes")
+    assert admin("space", "delete", "team notes", "--yes") == "deleted, with 0 memories\n"
+    assert admin("space", "list") == "no space yet\n"
+
+
+POLICY = {
+    "rules": [
+        {
+            "subject": "role:reader",
+            "in": "namespace:sales",
+            "object": "memory:item",
+            "verb": "read",
+            "effect": "deny",
+        }
+    ],
+    "cases": [
+        {
+            "case": "sales is closed to readers",
+            "subject": {"roles": ["reader"]},
+            "in": "namespace:sales",
+            "expect": {"memory:item:read": "deny"},
+        }
+    ],
+}
+
+
+def test_a_policy_is_put_shown_explained_and_put_back(admin: Shell) -> None:
+    before = admin("policy", "get")
+    version = admin("policy", "put", "-", fed=json.dumps(POLICY)).split()[1]
+    assert admin.json("policy", "get")["version"] == version
+    assert json.loads(admin("policy", "get")) == POLICY
+    ask = ("policy", "explain", "memory:item:read", "--role", "reader")
+    assert admin(*ask).startswith("allowed by ")
+    denied = admin(*ask, "--namespace", "sales").splitlines()
+    assert denied[0].startswith("denied by ")
+    assert version in denied[0]
+    assert any("namespace:sales" in line and "deny" in line for line in denied[1:])
+    assert admin.json(*ask, "--namespace", "sales")["allowed"] is False
+    wrong = POLICY | {"cases": []}
+    done = admin.run("policy", "put", "-", fed=json.dumps(wrong))
+    assert done.exit_code == 1
+    assert "422 invalid" in done.stderr
+    assert admin.json("policy", "get")["version"] == version
+    assert "invalid" in admin.refused("policy", "explain", "memory:item:fly", "--role", "reader")
+    admin("policy", "put", "-", fed=before)
+    assert admin(*ask, "--namespace", "sales").startswith("allowed by ")
+
+
 def test_a_name_styles_no_terminal_and_a_reader_may_not_ask(
     admin: Shell, live: Running, tenant: Callable[[], Agent]
 ) -> None:
