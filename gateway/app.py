@@ -205,7 +205,7 @@ async def open_gateway(
                 requests_per_tenant=settings.tenant_concurrency,
             ),
             public_url=public_url,
-            issuers=[each.issuer for each in settings.issuers],
+            issuers=settings.issuers,
             mcp=mcp,
         )
         yield Gateway(

@@ -55,7 +55,7 @@ from gateway.front.operation import (
     content_length,
     understand,
 )
-from gateway.front.routes_discovery import Discovery
+from gateway.front.routes_discovery import Discovery, Issuing
 from gateway.front.routes_health import Probe, Readiness, probes
 from gateway.front.security import Doors, presented, values
 from gateway.gate import Gate
@@ -229,7 +229,7 @@ def create_app(  # noqa: PLR0913 - the composition root names each part once
     doors: Doors | None = None,
     limits: Limits | None = None,
     public_url: str | None = None,
-    issuers: Sequence[str] = (),
+    issuers: Sequence[Issuing] = (),
     mcp: ASGIApp | None = None,
     lifespan: Lifespan | None = None,
 ) -> FastAPI:
@@ -245,7 +245,7 @@ def create_app(  # noqa: PLR0913 - the composition root names each part once
         doors: names and pages let in; by default loopback and the host of `public_url`.
         limits: on time and on requests at once.
         public_url: how clients reach the gateway.
-        issuers: identifiers of the authorization servers whose tokens are taken.
+        issuers: the authorization servers whose tokens are taken.
         mcp: ASGI application; gets authenticated requests with their call under `CALL`.
         lifespan: surrounds the application's life.
     """

@@ -12,7 +12,7 @@ Source: RFC 9728; RFC 8707; MCP 2026-07-28, authorization.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -43,23 +43,37 @@ class ResourceShown(Shown):
     dpop_signing_alg_values_supported: list[str] | None = None
 
 
+class Issuing(Protocol):
+    """An authorization server whose tokens are taken."""
+
+    @property
+    def issuer(self) -> str:
+        """Its identifier."""
+        ...
+
+    @property
+    def scopes_required(self) -> bool:
+        """Its tokens do what their scopes say, and no more."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Discovery:
     """How the gateway is found, and by whose tokens it is entered.
 
     Args:
         public_url: how clients reach it; None for the name that each puts in `Host`.
-        issuers: identifiers of the authorization servers whose tokens are taken; may be empty.
+        issuers: whose tokens are taken; may be empty.
     """
 
     public_url: str | None = None
-    issuers: Sequence[str] = ()
+    issuers: Sequence[Issuing] = ()
 
     def at_mcp(self, scope: Scope) -> Entrance:
         """Return what a challenge at the MCP endpoint names: always where to learn more."""
         return Entrance(
             metadata=self._metadata(scope, MCP_RESOURCE),
-            scopes=FIRST_SCOPES if self.issuers else frozenset(),
+            scopes=FIRST_SCOPES if self._scoped else frozenset(),
         )
 
     def at_api(self, scope: Scope, needed: frozenset[str]) -> Entrance:
@@ -70,7 +84,8 @@ class Discovery:
         """
         if not self.issuers:  # an API key comes from an administrator: there is nothing to look up
             return Entrance()
-        return Entrance(metadata=self._metadata(scope, ""), scopes=needed)
+        scopes = needed if self._scoped else frozenset[str]()
+        return Entrance(metadata=self._metadata(scope, ""), scopes=scopes)
 
     def probes(self) -> tuple[Probe, ...]:
         """Return what a client may read before it has a credential."""
@@ -99,10 +114,16 @@ class Discovery:
             "bearer_methods_supported": ["header"],
         }
         if self.issuers:
-            shown["authorization_servers"] = list(self.issuers)
-            shown["scopes_supported"] = sorted(SCOPES)
+            shown["authorization_servers"] = [each.issuer for each in self.issuers]
+            if self._scoped:
+                shown["scopes_supported"] = sorted(SCOPES)
             shown["dpop_signing_alg_values_supported"] = sorted(PROOF_ALGORITHMS)
         return shown
+
+    @property
+    def _scoped(self) -> bool:
+        # A provider that cannot issue our scopes would refuse a client that asked it for them.
+        return any(each.scopes_required for each in self.issuers)
 
     def _metadata(self, scope: Scope, resource: str) -> str:
         return f"{self._base(scope)}{WELL_KNOWN}{resource}"

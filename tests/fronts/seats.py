@@ -6,7 +6,7 @@ itself. Here a seat stands for a verified token, so that every combination can b
 
 import asyncio
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -22,6 +22,7 @@ from gateway.auth.presented import Presented
 from gateway.confirmation import Claims
 from gateway.front.http import create_app
 from gateway.front.mcp import McpFront
+from gateway.front.routes_discovery import Issuing
 from gateway.front.routes_health import Readiness
 from gateway.front.security import Doors
 from gateway.telemetry import Telemetry
@@ -32,7 +33,7 @@ MODERN = "2026-07-28"
 OLDER = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 REVISIONS = (*OLDER, MODERN)
 ISSUER = "https://idp.example"
-ASKS = {"elicitation": {"form": {}}}
+ASKS: dict[str, Any] = {"elicitation": {"form": {}}}
 
 
 @dataclass
@@ -145,9 +146,22 @@ def modern_body(method: str, params: dict[str, Any], able: Any = None) -> dict[s
     return {"jsonrpc": "2.0", "id": 1, "method": method, "params": params | {"_meta": meta}}
 
 
+@dataclass(frozen=True)
+class Trusted:
+    """An issuer as discovery shows it."""
+
+    issuer: str = ISSUER
+    scopes_required: bool = True
+
+
 @contextlib.contextmanager
 def replica(
-    house: House, seats: Seats | None = None, *, legacy: bool = True, claims: Claims | None = None
+    house: House,
+    seats: Seats | None = None,
+    *,
+    legacy: bool = True,
+    claims: Claims | None = None,
+    issuers: Sequence[Issuing] = (Trusted(),),
 ) -> Iterator[Replica]:
     """Serve the application over the house's own gate, as one more replica of it.
 
@@ -171,7 +185,7 @@ def replica(
             version="0",
             doors=Doors.of(URL),
             public_url=URL,
-            issuers=[ISSUER],
+            issuers=issuers,
             mcp=front,
         )
         transport = httpx.ASGITransport(app=app)

@@ -47,7 +47,7 @@ class CachingProxy:
         if method == "GET":
             return reply.status_code in (200, 404)  # by heuristic, RFC 9111, 4.2.2
         result = reply.json().get("result", {})
-        return result.get("cacheScope") != "private" or result.get("ttlMs", 1) > 0
+        return bool(result.get("cacheScope") != "private" or result.get("ttlMs", 1) > 0)
 
 
 def through(proxy: CachingProxy, agent: Agent) -> Agent:

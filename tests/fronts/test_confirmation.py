@@ -108,7 +108,8 @@ def test_without_an_answer_the_person_is_asked_again(replica: Replica) -> None:
 def test_a_client_that_cannot_ask_is_told_how_else(replica: Replica) -> None:
     case = Case(replica)
     params = {"name": "memory_forget", "arguments": {"memory_id": case.memory}}
-    for able in ({}, {"elicitation": {"url": {}}}, {"sampling": {}}):
+    unable: list[dict[str, Any]] = [{}, {"elicitation": {"url": {}}}, {"sampling": {}}]
+    for able in unable:
         result = modern(case.agent, "tools/call", params, able=able).json()["result"]
         assert result["isError"], able
         assert "sign in again" in result["content"][0]["text"]

@@ -15,6 +15,7 @@ from tests.fronts.seats import (
     OLDER,
     REVISIONS,
     Replica,
+    Trusted,
     modern,
     modern_body,
     modern_headers,
@@ -116,6 +117,23 @@ def test_without_an_issuer_nothing_is_promised(house: House) -> None:
     reply = house.http.request("POST", "/mcp", json=TOOLS)
     assert reply.headers["WWW-Authenticate"] == f'Bearer resource_metadata="{METADATA}"'
     assert house.http.get("/v1/memories").headers["WWW-Authenticate"] == "Bearer"
+
+
+@pytest.mark.requirement("B3")
+def test_scopes_are_promised_where_an_issuer_can_issue_them(house: House) -> None:
+    plain = Trusted("https://plain.example", scopes_required=False)
+    with open_replica(house, issuers=[plain]) as other:
+        shown = other.get("/.well-known/oauth-protected-resource/mcp").json()
+        assert shown["authorization_servers"] == ["https://plain.example"]
+        assert "scopes_supported" not in shown
+        for path in ("/mcp", "/v1/memories"):
+            reply = other.request("POST", path, json={})
+            assert "resource_metadata=" in reply.headers["WWW-Authenticate"]
+            assert "scope=" not in reply.headers["WWW-Authenticate"]
+    with open_replica(house, issuers=[plain, Trusted()]) as both:
+        shown = both.get("/.well-known/oauth-protected-resource/mcp").json()
+        assert shown["authorization_servers"] == ["https://plain.example", ISSUER]
+        assert "scopes_supported" in shown
 
 
 @pytest.mark.requirement("B3", "B4")

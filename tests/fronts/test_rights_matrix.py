@@ -122,10 +122,13 @@ def test_a_list_of_tools_is_what_may_be_called(replica: Replica, stage: Stage, r
 
 @pytest.mark.requirement("B4")
 def test_everything_served_has_an_action_that_somebody_may_do() -> None:
-    for served in (*OPERATIONS, *SPECS.values()):
-        assert isinstance(served.action, Action), served.name
-        assert any(allowed_by_role(role, served.action) for role in Role), served.name
-        assert (served.action in SCOPE_OF) != (served.action.object == OPERATOR), served.name
+    actions: dict[str, Any] = {each.name: each.action for each in OPERATIONS}
+    actions |= {spec.name: spec.action for spec in SPECS.values()}
+    assert len(actions) == len(OPERATIONS) + len(SPECS)
+    for name, action in actions.items():
+        assert isinstance(action, Action), name
+        assert any(allowed_by_role(role, action) for role in Role), name
+        assert (action in SCOPE_OF) != (action.object == OPERATOR), name
     assert {operation.name for operation in OPERATIONS} == set(SAMPLES)
     assert set(SPECS) == set(TOOL_SAMPLES)
 
@@ -133,7 +136,7 @@ def test_everything_served_has_an_action_that_somebody_may_do() -> None:
 @pytest.mark.requirement("B4")
 def test_a_route_that_is_in_no_list_is_not_served() -> None:
     nothing: Any = None
-    app = create_app(
+    app: Any = create_app(
         nothing,
         authenticator=nothing,
         failures=nothing,
