@@ -1,6 +1,7 @@
 """A tenant's own policy: what it may say, what refuses it, and what it decides."""
 
 import asyncio
+import json
 
 import pytest
 
@@ -12,6 +13,7 @@ from gateway.access.loader import load
 from gateway.access.overlay import MAX_RULES, keyed, parse, version_of
 from gateway.access.policy import Asker, Policy
 from gateway.resources import data_path
+from tests.architecture.source import ROOT
 from tests.gateway.access.directory import FakeDirectory, make_keyring
 
 TENANT = TenantId(new_uuid())
@@ -345,3 +347,11 @@ def test_another_tenants_names_are_other_places(policies, keys):
     for name in ("user:alice", "namespace:a", "space:a"):
         assert keyed(keys, name) != keyed(theirs, name)
     assert len({keyed(keys, f"{kind}:a") for kind in ("user", "namespace", "space")}) == 3
+
+
+def test_the_example_of_the_documents_is_taken(policies, keys):
+    text = (ROOT / "docs" / "access.md").read_text("utf-8")
+    example = text.partition("PUT /v1/admin/policies/access\n")[2].partition("\n→ 200")[0]
+    document = json.loads(example)
+    assert len(document["rules"]) == len(document["cases"]) == 3
+    assert policies.compiled(document, keys).is_own
