@@ -3,6 +3,7 @@
 import pytest
 
 from gateway.front.peers import MOST_HOPS, Peers
+from gateway.settings import SettingsInvalid, load
 
 pytestmark = pytest.mark.requirement("B12")
 
@@ -84,3 +85,13 @@ def test_a_proxy_that_is_no_network_stops_the_start():
 
     with pytest.raises(ValueError, match=r"."):
         Peers(app, ["proxy.example"])
+
+
+@pytest.mark.parametrize("network", ["proxy.example", "10.0.0.1/8", "0.0.0.0/0", "::/0", "*", ""])
+def test_settings_name_their_proxies_and_never_everybody(network):
+    with pytest.raises(SettingsInvalid) as refused:
+        load(trusted_proxies=("10.0.0.0/8", network))
+    assert refused.value.faults == (
+        "MEMWARDEN_TRUSTED_PROXIES: name each network of a proxy, in CIDR",
+    )
+    assert load(trusted_proxies=PROXIES).trusted_proxies == PROXIES
