@@ -1,10 +1,8 @@
 """Shared spaces from the outside: what is shared, with whom, and what ends when it does."""
 
 import asyncio
-import dataclasses
 from typing import Any
 from unittest import mock
-from urllib.parse import quote
 from uuid import UUID
 
 import httpx
@@ -14,8 +12,8 @@ from core.ids import TenantId, new_uuid
 from core.model import Owner
 from gateway.guard.redact import Redactor
 from gateway.guard.rules import parse_pii_policy
+from tests.fronts.teams import Team, change, key_of, said, share, space, unshare
 from tests.house import House
-from tests.live.gateways import Agent
 
 pytestmark = pytest.mark.requirement("A19")
 
@@ -23,61 +21,9 @@ PATIENT = {"timeout_ms": 5000}
 SOURCES = ("user_direct", "agent_inferred", "tool_output", "document")
 
 
-def space(admin: Agent, name: str, audience: str, **members: str) -> str:
-    """Make a space with members, by `<kind>_<name>` and role; returns its id."""
-    made = admin.call("POST", "/v1/admin/spaces", json={"name": name, "audience": audience})
-    assert made.status_code == 201, made.text
-    for member, role in members.items():
-        assert share(admin, name, member.replace("_", ":", 1), role).status_code == 200
-    id_: str = made.json()["id"]
-    return id_
-
-
-def share(admin: Agent, name: str, member: str, role: str) -> httpx.Response:
-    path = f"/v1/admin/spaces/{name}/members/{quote(member, safe='')}"
-    return admin.call("PUT", path, json={"role": role})
-
-
-def unshare(admin: Agent, name: str, member: str) -> httpx.Response:
-    return admin.call("DELETE", f"/v1/admin/spaces/{name}/members/{quote(member, safe='')}")
-
-
-def change(agent: Agent, memory: str, **fields: Any) -> httpx.Response:
-    return agent.call("PATCH", f"/v1/memories/{memory}", json=agent.about(**fields))
-
-
-def said(found: list[dict[str, Any]]) -> set[tuple[str, str | None]]:
-    """What was found, and in which space."""
-    return {(one["content"], one["space"]) for one in found}
-
-
-@dataclasses.dataclass
-class Team:
-    """Alice and Bob with a key each, who share a space, and Carol who reads it."""
-
-    admin: Agent
-    alice: Agent
-    bob: Agent
-    carol: Agent
-    space: str
-
-    @classmethod
-    def of(cls, house: House) -> "Team":
-        admin = house.tenant()
-        alice, bob, carol = (
-            house.agent(admin, name, users=[name]) for name in ("alice", "bob", "carol")
-        )
-        members = {"user_alice": "writer", "user_bob": "writer", "user_carol": "reader"}
-        return cls(admin, alice, bob, carol, space(admin, "team", "members", **members))
-
-
 @pytest.fixture
 def team(house: House) -> Team:
     return Team.of(house)
-
-
-def key_of(agent: Agent) -> str:
-    return agent.key.split("_")[1]
 
 
 def test_agents_share_a_customers_basics_and_not_their_own_notes(house: House) -> None:
@@ -148,6 +94,19 @@ def test_a_recall_asks_the_spaces_that_it_names(house: House, team: Team) -> Non
     assert (missing.status_code, foreign.status_code) == (404, 404)
     stranger = house.agent(team.admin, "dave")
     assert stranger.recall("tea", **PATIENT) == []
+
+
+def test_the_index_finds_what_is_shared_and_what_is_ones_own(house: House, team: Team) -> None:
+    space(team.admin, "basics", "same_user", namespace_main="writer")
+    kept = {
+        team.alice.stored("rowing in the morning", space="team"),
+        team.bob.stored("rowing in the evening", space="basics"),
+        team.bob.stored("rowing at noon"),
+    }
+    house.indexed()
+    found = team.bob.recall("rowing", explain=True, **PATIENT)
+    assert {one["id"] for one in found if "rank_dense" in one["explain"]} == kept
+    assert all(one["explain"]["dense"] > 0 for one in found)
 
 
 def test_tags_find_what_is_shared_and_what_is_ones_own(team: Team) -> None:
@@ -434,55 +393,3 @@ def test_a_list_goes_on_over_what_is_ones_own_and_what_is_shared(team: Team) -> 
         if agent is team.bob or where:
             kept.append(memory)
     assert [one["id"] for one in team.bob.listed(limit=2)] == kept[::-1]
-
-
-def test_what_no_space_may_be_called_and_who_no_member_may_be(house: House, team: Team) -> None:
-    def made(**body: Any) -> httpx.Response:
-        return team.admin.call("POST", "/v1/admin/spaces", json=body)
-
-    assert made(name="team", audience="members").status_code == 409
-    for name in ("*", " x", "a/b", "a\u200bb", ""):
-        assert made(name=name, audience="members").status_code == 422
-    assert made(name="rosa@harbour.example").status_code == 422
-    assert made(name="x", audience="everybody").status_code == 422
-    for member in ("alice", "role:admin", "user:", "user:*", "USER:a", "namespace:a@b.example"):
-        assert share(team.admin, "team", member, "reader").status_code == 422, member
-    foreign = house.agent(house.tenant(), "eve")
-    for key in (key_of(foreign), "nobody"):
-        assert share(team.admin, "team", f"key:{key}", "reader").status_code == 404
-    revoked = house.agent(team.admin, "eve")
-    team.admin.call("DELETE", f"/v1/admin/keys/{key_of(revoked)}")
-    assert share(team.admin, "team", f"key:{key_of(revoked)}", "reader").status_code == 404
-    assert share(team.admin, "nowhere", "user:a", "reader").status_code == 404
-    assert unshare(team.admin, "team", "user:nobody").status_code == 404
-    assert team.alice.call("GET", "/v1/admin/spaces").status_code == 403
-    mailed = share(team.admin, "team", "user:rosa@harbour.example", "reader")
-    assert mailed.status_code == 200
-    listed = team.admin.call("GET", "/v1/admin/spaces/team/members").json()["items"]
-    assert [(one["member"], one["role"]) for one in listed] == [
-        ("user:alice", "writer"),
-        ("user:bob", "writer"),
-        ("user:carol", "reader"),
-        ("user:rosa@harbour.example", "reader"),
-    ]
-    assert share(team.admin, "team", "user:bob", "reader").status_code == 200
-    assert team.bob.try_write("no more", space="team").status_code == 403
-
-
-def test_making_a_space_again_under_its_key_makes_it_once(house: House) -> None:
-    admin = house.tenant()
-    asked = {"json": {"name": "basics"}, "headers": {"Idempotency-Key": "one"}}
-    first, second = (admin.call("POST", "/v1/admin/spaces", **asked) for _ in range(2))
-    assert (first.status_code, second.status_code) == (201, 201)
-    assert first.json() == second.json()
-    other = asked | {"json": {"name": "others"}}
-    assert admin.call("POST", "/v1/admin/spaces", **other).status_code == 409
-    (listed,) = admin.call("GET", "/v1/admin/spaces").json()["items"]
-    assert listed == first.json()
-
-
-def test_spaces_and_their_members_are_audited_by_the_spaces_id(house: House, team: Team) -> None:
-    unshare(team.admin, "team", "user:bob")
-    reader = house.agent(team.admin, "alice")
-    events = {one["action"] for one in reader.events() if one["object"] == team.space}
-    assert events == {"admin:space:create", "admin:space:share", "admin:space:unshare"}
