@@ -1,27 +1,24 @@
-"""The composition root: joins the parts into a gateway that serves, or a worker that does not.
+"""The composition root: joins the parts into a gateway that serves.
 
 Rules this module keeps:
 - Everything is built once, in order: keys, record, guard, access, index, paths, fronts.
 - Three shapes are made of the same parts (`gateway/parts.py`): embedded serves and works, a server
-  serves, a worker works. What a shape lacks it watches instead (`gateway/server/watch.py`).
+  serves, a worker works (`gateway/worker.py`). What a shape lacks it watches instead
+  (`gateway/server/watch.py`).
 - What fails here stops the start; the gateway serves when it can answer, the embedder warm.
-- Background work (indexer, sealer, failed log-ins) is held in one group: nothing is dropped at the
-  end, and a task that breaks ends the gateway rather than leave it running without.
 """
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from importlib.metadata import version
-from typing import Any
 
 from prometheus_client import CollectorRegistry
 from starlette.types import ASGIApp
 
 from core.adapters.postgres.pool import Pool
 from core.adapters.postgres.seal import PostgresSealStore
-from core.adapters.qdrant.server import ServerIndex
 from core.adapters.redis.budget import RedisBudget
 from core.adapters.redis.cache import RedisQueryCache
 from core.adapters.redis.seen import RedisSeenProofs
@@ -56,15 +53,10 @@ from gateway.guard.rules import load_pii_policy, load_secret_rules
 from gateway.parts import PUBLIC_KEY, Connections, Parts, embedder_of, open_parts, warm
 from gateway.quotas import QuotaBook
 from gateway.resources import data_path
-from gateway.server.watch import IndexWatch, SealWatch, keep_prepared, tell_breaks
+from gateway.server.watch import IndexWatch, SealWatch
 from gateway.settings import Settings
 from gateway.telemetry import Telemetry, otlp_exporter
-
-LAST_TASK_SECONDS = 5.0
-"""What the indexer has begun gets so long to end when the gateway does."""
-
-Beside = Callable[[asyncio.Event], Coroutine[Any, Any, None]]
-"""Work that goes on until the event is set."""
+from gateway.worker import Beside, background
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,7 +179,7 @@ async def open_gateway(
         ]
         if isinstance(following, IndexWatch):
             beside.append(following.run)
-        await stack.enter_async_context(_background(indexer, sealer, beside))
+        await stack.enter_async_context(background(indexer, sealer, beside))
         await loaded
         readiness = _readiness(parts, cache, sealer)
         public_url = settings.public_url or own_url
@@ -216,31 +208,6 @@ async def open_gateway(
             telemetry=telemetry,
             worker=indexer,
         )
-
-
-@contextlib.asynccontextmanager
-async def open_worker(connections: Connections, settings: Settings) -> AsyncIterator[None]:
-    """Index and seal for gateways that do not, until the block ends. Several share the work.
-
-    Raises:
-        Unavailable: a part does not answer.
-    """
-    async with contextlib.AsyncExitStack() as stack:
-        model = embedder_of(settings)
-        loaded = asyncio.create_task(warm(model))
-        parts = await open_parts(connections, model, stack)
-        sealer = await parts.sealer()
-        index = parts.index
-        beside: list[Beside] = [
-            lambda stop: parts.writer.run(parts.seals, stop),
-            lambda stop: tell_breaks(sealer, stop),
-        ]
-        if isinstance(index, ServerIndex):
-            server = index
-            beside.append(lambda stop: keep_prepared(server, stop))
-        await stack.enter_async_context(_background(parts.indexer(), sealer, beside))
-        await loaded
-        yield
 
 
 @contextlib.asynccontextmanager
@@ -297,33 +264,6 @@ def _tokens(
         clock=SystemClock(),
         seen=seen,
     )
-
-
-@contextlib.asynccontextmanager
-async def _background(
-    indexer: Indexer | None, sealer: Sealer | None, beside: Sequence[Beside]
-) -> AsyncIterator[None]:
-    """Run what goes on beside the requests; ends it in order, the sealer last."""
-    stop = asyncio.Event()
-    stop_sealing = asyncio.Event()
-    async with asyncio.TaskGroup() as group:
-        if sealer is not None:
-            group.create_task(sealer.run(stop_sealing))
-        try:
-            async with asyncio.TaskGroup() as first:
-                following = None if indexer is None else first.create_task(indexer.run())
-                for work in beside:
-                    first.create_task(work(stop))
-                try:
-                    yield
-                finally:
-                    stop.set()
-                    if indexer is not None and following is not None:
-                        indexer.stop()
-                        await asyncio.wait({following}, timeout=LAST_TASK_SECONDS)
-                        following.cancel()  # its tasks come back by themselves
-        finally:
-            stop_sealing.set()
 
 
 def _readiness(parts: Parts, cache: RedisQueryCache, sealer: Sealer | None) -> Readiness:

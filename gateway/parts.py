@@ -187,6 +187,11 @@ class Parts:
             mint=self.access.scope_for_task,
         )
 
+    @property
+    def to_prepare(self) -> ServerIndex | None:
+        """The index, where it is a server's and has to be made there."""
+        return self.index if isinstance(self.index, ServerIndex) else None
+
     async def sealer(self) -> Sealer:
         """Return what seals the audit log. Several of them leave one history.
 

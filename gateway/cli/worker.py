@@ -42,8 +42,8 @@ def run(options: WorkerOptions) -> None:
 
 
 async def _work(options: WorkerOptions, settings: Settings) -> None:
-    from gateway.app import open_worker  # noqa: PLC0415 - heavy
     from gateway.parts import Connections, refuse_unfit  # noqa: PLC0415 - heavy
+    from gateway.worker import open_worker  # noqa: PLC0415 - heavy
 
     stop, over = Stop(), asyncio.Event()
     connections = Connections.server(settings)

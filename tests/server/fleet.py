@@ -31,7 +31,7 @@ from gateway.embedded.places import Places
 from tests.live.gateways import ALL_ROLES, Agent
 from tests.qdrant_double import listening
 
-START_SECONDS = 90.0
+START_SECONDS = 300.0  # on a machine that has much else to do
 STOP_SECONDS = 30.0
 QDRANT_KEY = "a key of the fleet"
 PREFIX = "MEMWARDEN_"
@@ -62,16 +62,24 @@ class Process:
         """Start it; `wait` waits until it is ready."""
         ready = self.folder / f"{self.name}.ready"
         ready.unlink(missing_ok=True)
+        # A worker reads a file and a gateway its environment, so that both ways are in use.
+        config = self.folder / f"{self.name}.toml"
+        config.write_text(
+            "".join(f"{k.lower()} = {json.dumps(v)}\n" for k, v in self.settings.items())
+        )
+        config.chmod(0o600)
+        from_file = self.command == "worker"
         with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 [
                     *(sys.executable, "-m", "gateway.cli", self.command, "--until-eof"),
                     *("--ready-file", str(ready)),
+                    *(("--config", str(config)) if from_file else ()),
                 ],
                 stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
-                env=child_environment(self.settings),
+                env=child_environment({} if from_file else self.settings),
             )
 
     def wait(self) -> None:

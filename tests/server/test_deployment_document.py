@@ -66,7 +66,7 @@ def test_its_settings_are_those_of_production_and_nothing_is_wrong_with_them(tmp
     config.write_text(filled, encoding="utf-8")
     settings = load(config)
     for command in ("serve", "worker"):
-        refuse_unsafe(settings, command)  # type: ignore[arg-type]  # the two literals
+        refuse_unsafe(settings, command)
     monkeypatch.setenv(
         f"{PREFIX}DATABASE_OWNER_URL",
         "postgresql://memwarden_owner:Zq7vXw2mK9rT4bN8cFhJ5x@db/memwarden?sslmode=verify-full",

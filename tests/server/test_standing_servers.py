@@ -12,9 +12,13 @@ import pytest
 
 from core.adapters.postgres.fitness import missing_migrations, unfit
 from core.adapters.redis.strangers import admits_strangers
+from gateway import parts
 from gateway.cli.migrate import keygen
 from gateway.embedded import roles
 from gateway.embedded.engines import EmbeddedEngines
+from gateway.parts import Connections, refuse_unfit
+from gateway.settings import SettingsInvalid, load
+from tests.qdrant_double import listening
 from tests.server.fleet import Engines, child_environment, migrated, server_settings
 
 SERVING = ("memwarden_app", "memwarden_index", "memwarden_seal")
@@ -55,6 +59,31 @@ async def test_a_role_that_may_not_look_finds_everything_missing(database):
 
 async def test_a_cache_with_a_password_admits_no_stranger(engines):
     assert not await admits_strangers(engines.redis_url)
+
+
+@pytest.mark.requirement("B16")
+async def test_production_refuses_an_index_and_a_cache_that_admit_strangers(
+    database, engines, tmp_path
+):
+    keygen(tmp_path / "keys")
+    with listening("") as index:
+        given = server_settings(engines, index, tmp_path / "keys", tmp_path / "anchor.jsonl")
+        settings = load(**{name.lower(): value for name, value in given.items()})
+        connections = Connections.server(settings)
+        await refuse_unfit(connections, settings)  # development takes them
+        strict = settings.model_copy(update={"environment": "production"})
+        with (
+            mock.patch.object(parts, "cache_admits_strangers", return_value=True),
+            pytest.raises(SettingsInvalid) as refused,
+        ):
+            await refuse_unfit(connections, strict)
+    assert [fault.partition(":")[0] for fault in refused.value.faults] == [
+        "MEMWARDEN_QDRANT_URL",
+        "MEMWARDEN_REDIS_URL",
+    ]
+    with listening("a key") as index:
+        kept = strict.model_copy(update={"qdrant_url": index})
+        await refuse_unfit(Connections.server(kept), kept)
 
 
 WRONG = {
