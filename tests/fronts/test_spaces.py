@@ -358,6 +358,37 @@ def authors(house: House, team: Team) -> set[int]:
     return {row[0] for row in found}
 
 
+def test_a_space_that_ends_under_its_writers_keeps_nothing(house: House, team: Team) -> None:
+    kept = [team.alice.stored(f"kept before {number}", space="team") for number in range(4)]
+    headers = {"X-API-Key": team.alice.key}
+
+    def writes(number: int) -> Any:
+        body = {"content": f"written meanwhile {number}", "space": "team"}
+        return lambda: house.client.post("/v1/memories", json=body, headers=headers)
+
+    def forgets(memory: str) -> Any:
+        return lambda: house.client.delete(f"/v1/memories/{memory}", headers=headers)
+
+    def ends() -> Any:
+        by = {"X-API-Key": team.admin.key}
+        return house.client.delete("/v1/admin/spaces/team", headers=by)
+
+    works = [*map(writes, range(8)), ends, *map(forgets, kept), *map(writes, range(8, 16))]
+    replies = house.together(works)
+    assert {reply.status_code for reply in replies} <= {200, 201, 404, 503}
+    if team.admin.call("GET", "/v1/admin/spaces/team/members").status_code == 200:
+        assert team.admin.call("DELETE", "/v1/admin/spaces/team").status_code == 200
+    house.indexed()
+    with house.below("memories", "memory_counts") as connection:
+        for table in ("memories", "memory_counts"):
+            found = connection.execute(
+                f"SELECT count(*) FROM {table} WHERE tenant = %s", [team.admin.tenant]
+            ).fetchone()
+            assert found == (0,), table
+    assert authors(house, team) <= {0}
+    assert house.run(house.gateway.gate.recall.index.count(*points_of(house, team))) == 0
+
+
 def test_live_memories_are_counted_by_their_author(house: House, team: Team) -> None:
     first = team.alice.stored("one of them", space="team")
     team.alice.stored("two of them")
