@@ -10,9 +10,11 @@ from core.errors import NotFound, Unauthenticated, Unavailable
 from core.ids import TenantId, new_uuid
 from core.scope import Role, SourceKind, Standing
 from gateway.auth.authenticator import Authenticator
+from gateway.auth.claims import understand
 from gateway.auth.fetch import Fetcher
 from gateway.auth.issuers import Issuer
 from gateway.auth.jwks import IssuerKeys
+from gateway.auth.jws import Refused
 from gateway.auth.keys import KeySmith
 from gateway.auth.presented import Presented
 from gateway.auth.tokens import TokenVerifier, Trusted, trusted
@@ -327,6 +329,14 @@ async def test_an_agent_for_a_person_has_the_roles_that_both_have(world, house, 
         assert principal.key_id != own.key_id
     weak = world.good(groups=["readers"], act={"sub": "assistant", "groups": ["everything"]})
     assert (await house.principal(weak, settings)).roles == {Role.READER, Role.AUDITOR}
+
+
+def test_claims_that_name_another_issuer_are_refused_where_they_are_read(world, issuer):
+    """The issuer was found by this very name; whoever finds it otherwise is stopped here."""
+    settings = Issuer.model_validate(issuer.settings())
+    claims = world.claims(iss=world.hostile.url)
+    with pytest.raises(Refused, match="iss"):
+        understand(claims, settings, frozenset({issuer.audience}), datetime.now(UTC))  # noqa: TID251 - the issuer's clock
 
 
 async def test_who_acted_before_gives_no_rights(world, house, issuer):
