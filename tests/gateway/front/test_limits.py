@@ -17,8 +17,7 @@ def open_as_many(slots: Slots, tenant: TenantId | None, own: int | None = None) 
         for taken in range(1000):
             try:
                 held.enter_context(slots.hold(tenant, own))
-            except Throttled as refused:
-                assert refused.retry_after_seconds >= 1
+            except Throttled:
                 return taken
     raise AssertionError
 
