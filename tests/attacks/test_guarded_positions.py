@@ -74,7 +74,8 @@ def kept(stage: Stage) -> str:
             path = f"/v1/memories/{memory['id']}/versions"
             shown += agent.call("GET", path, params=agent.about()).json()["items"]
     shown += [
-        key | {"users": []} for key in stage.admin.call("GET", "/v1/admin/keys").json()["items"]
+        key | {"users": [], "owner": None}
+        for key in stage.admin.call("GET", "/v1/admin/keys").json()["items"]
     ]
     shown.append(
         stage.house.operator.call("GET", "/v1/admin/tenants", params={"limit": 200}).json()
@@ -86,11 +87,17 @@ def found(words: dict[str, str], text: str) -> list[str]:
     return [place for word, place in words.items() if word in text]
 
 
-NAMES_A_PERSON = ("user_id", "users[]")
+NAMES_A_PERSON = ("user_id", "users[]", "create_key owner")
 """Where a person is named on purpose: kept as a keyed hash, or sealed for the administrator."""
 
-NOWHERE = ("change_memory user_id", "memory_update user_id", "space")
+NOWHERE = (
+    "change_memory user_id", "memory_update user_id", "write_memory space", "write_memories space",
+    "memory_write space", "memory_write_batch space",
+)  # fmt: skip
 """A change of nobody that is known, and a space that is not there: found missing at once."""
+
+VOCABULARY = ("put_access_policy", "explain_access", "put_quotas", "create_key addresses")
+"""Where no free text is taken: words of a closed list, and names of what is there, or a refusal."""
 
 
 @pytest.mark.requirement("D4")
@@ -101,10 +108,10 @@ def test_a_personal_datum_anywhere_is_transformed_or_refused(house: House, stage
     accepted = {place: reply for place, reply in replies.items() if succeeded(reply)}
     refused = {place: reply for place, reply in replies.items() if place not in accepted}
     for place, reply in accepted.items():
-        if not place.endswith(NAMES_A_PERSON):
+        if not place.endswith(NAMES_A_PERSON) and not place.startswith("explain_access"):
             assert '"EMAIL_ADDRESS"' in reply.text, (place, reply.text)
     for place, reply in refused.items():
-        if not place.endswith(NOWHERE):
+        if not place.endswith(NOWHERE) and not place.startswith(VOCABULARY):
             assert "EMAIL_ADDRESS" in reply.text, (place, reply.text)
     assert found(words, "".join(reply.text for reply in refused.values())) == []
     assert found(words, kept(stage)) == []
@@ -120,8 +127,10 @@ def test_a_secret_anywhere_refuses_the_call(house: House, stage: Stage) -> None:
     words, replies = plant(stage, secret)
     assert len(words) >= 20
     for place, reply in replies.items():
+        if place.startswith("explain_access"):  # asks, and keeps nothing
+            continue
         assert not succeeded(reply), place
-        if not place.endswith(NOWHERE):
+        if not place.endswith(NOWHERE) and not place.startswith(VOCABULARY):
             assert "SECRET.CLOUD_KEY" in reply.text or "cloud key" in reply.text, (
                 place,
                 reply.text,
