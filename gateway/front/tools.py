@@ -117,12 +117,12 @@ async def _search(gate: Gate, call: Call, arguments: Arguments) -> CallToolResul
     )
     query = Query(text=asked.query, limit=asked.limit, kinds=frozenset(asked.kinds))
     answer = await recall.recall(gate, call, target, query)
+    names = await memories.names(gate, call, [item.memory for item in answer.items])
     reply = {
         "recall_id": str(answer.id),
-        "memories": [recalled_reply(item, explain=False) for item in answer.items],
+        "memories": [recalled_reply(item, explain=False, names=names) for item in answer.items],
         "degraded": list(answer.degraded),
     }
-    names = await memories.namespace_names(gate, call)
     return _result(render(answer, names), reply)
 
 
@@ -130,7 +130,7 @@ async def _get(gate: Gate, call: Call, arguments: Arguments) -> CallToolResult:
     asked = await _asked(gate, call, Action.MEMORY_READ, GetArguments, arguments)
     target = Target(user_id=asked.user_id, spaces=None)
     memory = await memories.get(gate, call, target, asked.memory_id)
-    names = await memories.namespace_names(gate, call)
+    names = await memories.names(gate, call, [memory])
     return _result(memory.content, memory_reply(memory, names, person_of(call, target)))
 
 
