@@ -173,6 +173,18 @@ async def test_what_is_no_key_set_gives_no_key(issuer, clock, monkeypatch, fault
         await keys.key("ES256")
 
 
+@pytest.mark.parametrize(("more", "good"), [(0, True), (1, False)])
+async def test_a_good_set_is_read_up_to_its_bound_and_no_further(issuer, clock, more, good):
+    whole = json.dumps(issuer.published).encode()
+    issuer.fault = lambda handler: answer(handler, whole.ljust(fetch.MAX_BYTES + more))
+    keys = keys_of(issuer, clock, jwks_uri=f"{issuer.url}/keys")
+    if good:
+        assert await keys.key("ES256")
+    else:
+        with pytest.raises(Unavailable):
+            await keys.key("ES256")
+
+
 def without(key, *names):
     return {name: value for name, value in key.items() if name not in names}
 
