@@ -26,6 +26,15 @@ def test_the_same_details_again_change_nothing() -> None:
     assert merge.joined(details, details) == details
 
 
+def test_who_repeats_adds_nothing_and_who_adds_signs() -> None:
+    old = Details(tags=("a",), author="key:first", person="alice")
+    again = merge.joined(old, Details(tags=("a",), author="key:second"))
+    assert merge.adds_nothing(old, again)
+    more = merge.joined(old, Details(tags=("b",), author="key:second"))
+    assert not merge.adds_nothing(old, more)
+    assert (more.author, more.person) == ("key:second", "alice")
+
+
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
@@ -42,6 +51,8 @@ json_values = st.recursive(
         source_ref=st.none() | st.text(min_size=1),
         session_id=st.none() | st.text(min_size=1),
         task=st.none() | st.text(min_size=1),
+        author=st.none() | st.text(min_size=1),
+        person=st.none() | st.text(min_size=1),
     )
 )
 def test_decoding_details_after_encoding_is_identity(details: Details) -> None:
