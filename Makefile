@@ -99,6 +99,10 @@ system-tools:
 	export DEBIAN_FRONTEND=noninteractive RUNLEVEL=1; \
 	apt-get update -qq && apt-get install -y -qq --no-install-recommends $$missing >/dev/null
 
+.PHONY: mutants-walls
+mutants-walls: $(READY) ## take each wall away in a copy; a test must notice
+	@$(BIN)/python -m tests.mutants.walls
+
 .PHONY: bench
 bench: $(READY) ## the numbers of docs/performance.md
 	@$(BIN)/python benchmarks/paths.py
