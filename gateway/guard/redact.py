@@ -11,7 +11,7 @@ Rules this module keeps:
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from core.model import Redaction, Sensitivity
@@ -40,6 +40,17 @@ class Redacted:
     redactions: tuple[Redaction, ...]
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replacement:
+    """What stands in for `original[start:end]`, and why."""
+
+    start: int
+    end: int
+    kind: str
+    action: str
+    text: str
+
+
 class Redactor:
     """Applies a policy's actions to findings.
 
@@ -59,18 +70,13 @@ class Redactor:
                 the policy rejects is redacted: who may reject does so before.
             path: of the field, for the report.
         """
-        acted = [one for one in findings if self._rule(one.kind).action is not Action.ALLOW]
         counts: Counter[tuple[str, str]] = Counter()
         parts: list[str] = []
         done = 0
-        for group in _clusters(acted):
-            start = min(one.start for one in group)
-            end = max(one.end for one in group)
-            worst = max(group, key=self._severity)
-            replacement, action = _replace(text, worst, self._rule(worst.kind))
-            parts += [text[done:start], replacement]
-            counts[worst.kind, action] += 1
-            done = end
+        for one in self.replacements(text, findings):
+            parts += [text[done : one.start], one.text]
+            counts[one.kind, one.action] += 1
+            done = one.end
         parts.append(text[done:])
         return Redacted(
             text="".join(parts),
@@ -79,6 +85,20 @@ class Redactor:
                 for (kind, action), count in counts.items()
             ),
         )
+
+    def replacements(self, text: str, findings: Sequence[Finding]) -> Iterator[Replacement]:
+        """Yield what `apply` puts in place of what, in the order of the text, none overlapping."""
+        acted = [one for one in findings if self._rule(one.kind).action is not Action.ALLOW]
+        for group in _clusters(acted):
+            worst = max(group, key=self._severity)
+            written, action = _replace(text, worst, self._rule(worst.kind))
+            yield Replacement(
+                start=min(one.start for one in group),
+                end=max(one.end for one in group),
+                kind=worst.kind,
+                action=action,
+                text=written,
+            )
 
     def _rule(self, kind: str) -> KindRule:
         return _SECRET_RULE if kind == SECRET else self._policy.of(kind)

@@ -40,6 +40,7 @@ SECRET_KINDS = frozenset(
         "SECRET.JWT",
         "SECRET.CONNECTION_STRING",
         "SECRET.PASSWORD",
+        "SECRET.RECOVERY_PHRASE",
     }
 )
 

@@ -17,6 +17,7 @@ from stdnum.exceptions import ValidationError
 from typing_extensions import override
 
 from gateway.guard.pii.context import is_order_number, said_around, words
+from gateway.guard.pii.needles import needles
 from gateway.guard.pii.recognizer import Recognizer, Span
 
 SIX_DIGITS = r"[0-9](?:[ \t.·_/()A-Za-z-]{0,3}[0-9]){5}"
@@ -34,17 +35,22 @@ _GLUE = (
 )
 
 
+# After a Chinese word, before anything but a letter, or with the value glued on ("QQ318305342").
+_WORD_ENDS = r"(?:(?<![a-z])|(?![a-z])|(?-i:(?=[A-Z]{0,3}[0-9])))"
+
+
 class ShapedRecognizer(Recognizer):
     """Finds numbers of one shape.
 
     Args:
         kind: what it reports.
         shape: bounded pattern over canonical text; its group `number`, if any, is the finding.
-        check: whether the number, in capitals and without separators, is one; a python-stdnum
-            `validate` will do: an exception of its means no.
+        check: whether the number, without separators, is one; a python-stdnum `validate` will do:
+            an exception of its means no.
         said: alternatives of the words that name the kind; matched whole, in any case.
         needs_word: count only beside one of `said`.
         sign: what every finding holds.
+        any_case: whether the check is given capitals whatever was written.
         score: how sure it is.
     """
 
@@ -57,11 +63,15 @@ class ShapedRecognizer(Recognizer):
         check: Callable[[str], object] | None = None,
         needs_word: bool = False,
         sign: str = SIX_DIGITS,
+        any_case: bool = True,
         score: float = 0.8,
     ) -> None:
         super().__init__(kind, sign, said if needs_word else "")
         self._shape = re.compile(shape)
         self._said = words(said)
+        self._said_needles = needles(said)
+        self._glued = re.compile(rf"(?<![a-z])(?:{said})(?=[a-z]{{0,6}} ?[0-9])", re.IGNORECASE)
+        self._any_case = any_case
         self._check = check
         self._needs_word = needs_word
         self._score = score
@@ -69,19 +79,30 @@ class ShapedRecognizer(Recognizer):
     @override
     def find(self, text: str) -> Iterator[Span]:
         group = "number" if "number" in self._shape.groupindex else 0
-        for match in self._shape.finditer(text):
+        apart = self._set_apart(text)
+        for match in self._shape.finditer(apart):
             start, end = match.span(group)
             if not self._passes(match[group]):
                 continue
-            said = said_around(text, start, end, self._said)
+            said = apart[start - 1 : start] != text[start - 1 : start] or said_around(
+                text, start, end, self._said
+            )
             if said or not (self._needs_word or is_order_number(text, start, self._said)):
                 yield Span(start, end, min(1.0, self._score + 0.1 * said))
+
+    def _set_apart(self, text: str) -> str:
+        """Return `text` with the names that a number is glued to blanked: "NRICS1234567D"."""
+        lowered = text.lower()
+        if not any(needle in lowered for needle in self._said_needles):
+            return text
+        return self._glued.sub(lambda match: " " * len(match.group()), text)
 
     def _passes(self, written: str) -> bool:
         if self._check is None:
             return True
+        number = _SEPARATORS.sub("", written)
         try:
-            return self._check(_SEPARATORS.sub("", written).upper()) is not False
+            return self._check(number.upper() if self._any_case else number) is not False
         except ValidationError:
             return False
 
@@ -103,7 +124,7 @@ class AnnouncedRecognizer(Recognizer):
         word = rf"(?<![A-Za-z])(?:{names})"
         super().__init__(kind, sign, names)
         self._pattern = re.compile(
-            rf"{word}(?![a-z]){_GLUE}(?<![0-9a-z])(?P<number>{value})(?![0-9a-z])", re.IGNORECASE
+            rf"{word}{_WORD_ENDS}{_GLUE}(?P<number>{value})(?![0-9a-z])", re.IGNORECASE
         )
         self._score = score
 
@@ -111,16 +132,3 @@ class AnnouncedRecognizer(Recognizer):
     def find(self, text: str) -> Iterator[Span]:
         for match in self._pattern.finditer(text):
             yield Span(*match.span("number"), self._score)
-
-
-def passes(check: Callable[[str], object]) -> Callable[[str], bool]:
-    """Return `check`, a python-stdnum `validate`, as a question."""
-
-    def passed(number: str) -> bool:
-        try:
-            check(number)
-        except ValidationError:
-            return False
-        return True
-
-    return passed

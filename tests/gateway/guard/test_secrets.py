@@ -18,6 +18,11 @@ ALNUM = "q7Zt2LmX9vRb4KsYc8NdW1fGh6JpTe3AuMi5Oo0DgBxVwEySzPrQnCkHlUaFjI4g"
 HEX = "3fa94c07be8d126e5a70f9c4d81b2e63"
 BODY = "MIIEowIBAAKCAQEAx7Qd2v9Lk0"
 
+WORDS = [
+    *("ribbon", "lunar", "copper", "meadow", "violin", "anchor"),
+    *("puzzle", "timber", "orbit", "walnut", "cactus", "ember"),
+]
+
 SECRETS = {
     "SECRET.PRIVATE_KEY": [
         f"-----BEGIN RSA PRIVATE KEY-----\n{BODY}\n-----END RSA PRIVATE KEY-----",
@@ -129,7 +134,23 @@ SECRETS = {
     ],
 }
 
+SECRETS["SECRET.TOKEN"] += [
+    f"the wifi key is {ALNUM[:14]}",
+    f"gateway v3 key: {ALNUM[:32]}",
+    "recovery codes: 8d2f-77qa, 91kk-2mz0",
+    "备用码：4821 9930, 1175 3320",
+]
+SECRETS["SECRET.RECOVERY_PHRASE"] = [
+    "seed phrase: ribbon lunar copper meadow violin anchor puzzle timber orbit walnut cactus ember",
+    "助记词：ribbon lunar copper meadow violin anchor puzzle timber orbit walnut cactus ember",
+    " ".join(["wallet mnemonic\n", *(f"{at}. {word}\n" for at, word in enumerate(WORDS, 1))]),
+]
+
 PLAIN = [
+    f"public key is {ALNUM[:32]}, cache key = {ALNUM[:16]}",
+    "the recovery phrase should be written down with a pencil and kept where only family finds it",
+    "recovery codes are in the safe, backup codes: none left",
+    "seed words for the game: ribbon, lunar, copper",
     "our password policy changed",
     "I forgot my password again",
     "my password is too weak",
@@ -229,6 +250,11 @@ def test_an_armoured_key_reaches_to_its_end():
     text = f"before\n-----BEGIN PRIVATE KEY-----\n{BODY}\n{BODY}\n-----END PRIVATE KEY-----\nafter"
     spans = [(f.start, f.end) for f in find_secrets(normalise(text), RULES)]
     assert text[min(spans)[0] : max(end for _, end in spans)] == text[7:-6]
+
+
+def test_a_value_that_two_rules_see_has_the_name_of_the_vendors_own():
+    (finding,) = find_secrets(normalise("the api key is AKIAQ3EGR7HX2B5KZ4TW"), RULES)
+    assert (finding.kind, finding.rule) == ("SECRET.CLOUD_KEY", "aws-access-key-id")
 
 
 def test_a_rule_that_runs_out_of_time_refuses():

@@ -49,5 +49,6 @@ class CryptoRecognizer(ShapedRecognizer):
             ),
             said=_SAID,
             check=_is_valid,
+            any_case=False,
             sign=r"(?<![0-9A-Za-z])(?:[13]|bc1|BC1|0x)[0-9A-Za-z]{14}",
         )

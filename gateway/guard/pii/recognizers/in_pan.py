@@ -18,4 +18,5 @@ class PanRecognizer(ShapedRecognizer):
             "IN_PAN",
             r"(?<![0-9A-Za-z])[A-Z]{3}[ABCFGHJLPT][A-Z][0-9]{4}[A-Z](?![0-9A-Za-z])",
             said=_SAID,
+            sign="[0-9]{4}",
         )

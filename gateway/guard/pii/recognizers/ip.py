@@ -15,7 +15,9 @@ from typing_extensions import override
 
 from gateway.guard.pii.recognizer import Recognizer, Span
 
-_V4 = re.compile(r"(?<![0-9A-Za-z_.:-])(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![0-9A-Za-z_]|[.-][0-9])")
+_V4 = re.compile(
+    r"(?<![0-9A-Za-z_.-])(?<![0-9]:)(?<!::)(?<![fF]{4}:)(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![0-9A-Za-z_]|[.-][0-9])"
+)
 _V6 = re.compile(
     r"(?<![0-9A-Za-z_:.])"
     r"(?:(?:[0-9A-Fa-f]{0,4}:){2,7}(?:[0-9]{1,3}\.){3}[0-9]{1,3}"
