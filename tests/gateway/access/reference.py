@@ -153,8 +153,7 @@ def decide(asked: Asked) -> Granted | str:  # noqa: C901, PLR0911, PLR0912 - one
         return "forbidden"
     writing = asked.action == "memory:item:write"
     may_use = asked.may_use
-    for one in {asked.owner, user} & asked.people.keys():
-        theirs = asked.people[one][1]
+    for theirs in (asked.people[one][1] for one in asked.people if one in {asked.owner, user}):
         if theirs is not None:
             may_use = theirs if may_use is None else tuple(n for n in may_use if n in theirs)
     places = asked.namespaces
@@ -184,6 +183,7 @@ def decide(asked: Asked) -> Granted | str:  # noqa: C901, PLR0911, PLR0912 - one
     if spaces and not set(spaces) <= asked.member_of.keys():
         return "not_found"
     if writing:
+        assert places is not None
         if any(asked.member_of[space] != "writer" for space in spaces or ()):
             return "forbidden"
         touched = [f"namespace:{places[0]}"] + [f"space:{space}" for space in spaces or ()]

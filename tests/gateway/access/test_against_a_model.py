@@ -114,7 +114,7 @@ def without_own_policy(asked_: Asked) -> Asked:
 def overlay(asked_: Asked) -> Overlay:
     return Overlay(
         lines=tuple(
-            RuleLine(subject, place, *action.rsplit(":", 1), effect, number)
+            RuleLine(subject, place, Action(action).object, Action(action).verb, effect, number)
             for number, (subject, place, action, effect) in enumerate(asked_.rules)
         ),
         people={

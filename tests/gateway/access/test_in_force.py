@@ -3,6 +3,7 @@
 import asyncio
 import json
 import logging
+from typing import Any
 
 import pytest
 
@@ -21,7 +22,7 @@ from tests.gateway.access.directory import FakeDirectory, make_keyring
 TENANT = TenantId(new_uuid())
 OTHER = TenantId(new_uuid())
 BASE = load(data_path("policies", "access"))
-DOCUMENT = {
+DOCUMENT: dict[str, Any] = {
     "rules": [
         {
             "subject": "role:reader",
