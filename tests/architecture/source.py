@@ -26,6 +26,7 @@ def modules(*folders: str) -> tuple[Module, ...]:
         parse(path.read_text("utf-8"), path.relative_to(ROOT).as_posix())
         for folder in folders
         for path in sorted((ROOT / folder).rglob("*.py"))
+        if "node_modules" not in path.parts  # of others, put there by npm
     )
 
 
