@@ -320,3 +320,17 @@ def test_what_is_no_question_is_refused(house: House, question, field):
     reply = house.tenant().call("POST", EXPLAIN, json=question)
     assert reply.status_code == 422
     assert field in {fault["field"] for fault in reply.json()["errors"]}
+
+
+@pytest.mark.requirement("D4")
+def test_a_person_may_be_called_by_an_address_and_a_namespace_may_not(house: House):
+    admin = house.tenant()
+    people = [{"user_id": "rosa@example.com", "roles": ["reader"], "namespaces": ["main"]}]
+    cases = [case(["writer"], user_id="rosa@example.com", memory_item_write="deny")]
+    taken = {"rules": [], "people": people, "cases": cases}
+    assert put(admin, taken).status_code == 200
+    named = [people[0] | {"namespaces": ["rosa@example.com"]}]
+    reply = put(admin, taken | {"people": named})
+    assert (reply.status_code, reply.json()["code"]) == (422, "content_rejected")
+    assert "rosa" not in reply.text
+    assert admin_policy(admin) == taken
