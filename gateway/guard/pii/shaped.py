@@ -70,7 +70,9 @@ class ShapedRecognizer(Recognizer):
         self._shape = re.compile(shape)
         self._said = words(said)
         self._said_needles = needles(said)
-        self._glued = re.compile(rf"(?<![a-z])(?:{said})(?=[a-z]{{0,6}} ?[0-9])", re.IGNORECASE)
+        self._glued = re.compile(
+            rf"(?<![a-z])(?:{said})(?: ?(?:number|no|id))?(?=[a-z]{{0,6}} ?[0-9])", re.IGNORECASE
+        )
         self._any_case = any_case
         self._check = check
         self._needs_word = needs_word

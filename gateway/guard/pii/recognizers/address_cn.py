@@ -48,4 +48,4 @@ class ChineseAddressRecognizer(Recognizer):
         for match in _ADDRESS.finditer(text):
             lead = _LEAD.match(match.group())
             start = match.start() + (lead.end() if lead else 0)
-            yield Span(start, match.end(), 0.6)
+            yield Span(start, match.start() + len(match.group().rstrip(" ,")), 0.6)

@@ -21,7 +21,7 @@ class MacRecognizer(ShapedRecognizer):
         super().__init__(
             "MAC_ADDRESS",
             (
-                r"(?<![0-9A-Za-z.-])(?<!:[0-9A-Fa-f]{2}:)(?:[0-9A-Fa-f]{2}(?P<sign>[:-])(?:[0-9A-Fa-f]{2}(?P=sign)"
+                r"(?<![0-9A-Za-z.-])(?<!(?<![A-Za-z])[0-9A-Fa-f]{2}:)(?:[0-9A-Fa-f]{2}(?P<sign>[:-])(?:[0-9A-Fa-f]{2}(?P=sign)"
                 r"){4}[0-9A-Fa-f]{2}|(?:[0-9A-Fa-f]{4}\.){2}[0-9A-Fa-f]{4})(?![0-9A-Za-z:-]"
                 r"|\.[0-9A-Za-z])"
             ),
