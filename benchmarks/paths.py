@@ -37,8 +37,8 @@ from gateway.auth.authenticator import Authenticator
 from gateway.auth.presented import Presented
 from gateway.embedded.engines import EmbeddedEngines
 from gateway.embedded.places import Places
-from gateway.parts import Connections
 from gateway.gate import KeySpec
+from gateway.parts import Connections
 from gateway.settings import load
 
 PEOPLE = 50

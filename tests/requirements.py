@@ -69,8 +69,8 @@ REQUIREMENTS: dict[str, Requirement] = {
         "MCP security best practices, session hijacking",
     ),
     "B9": Requirement(
-        "State that a caller carries is sealed, bound to caller, call and time, and good once where "
-        "it causes an effect, whichever replica it comes back to.",
+        "State that a caller carries is sealed, bound to caller, call and time, and good once "
+        "where it causes an effect, whichever replica it comes back to.",
         "MCP 2026-07-28, multi round-trip requests, server requirements",
     ),
     "B10": Requirement(

@@ -1,5 +1,7 @@
 """Whose budgets a call pays from, and what tenants may say of their own."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -70,8 +72,8 @@ def put(directory, keyring):
     return puts
 
 
-def caller(version: str = "", **changes) -> Call:
-    values = {
+def caller(version: str = "", **changes: Any) -> Call:
+    values: dict[str, Any] = {
         "tenant": TENANT,
         "key_id": new_key_id(),
         "roles": frozenset({Role.WRITER}),

@@ -7,7 +7,7 @@ from pathlib import Path
 from unittest import mock
 
 from gateway.cli.migrate import keygen
-from gateway.embedded import postgres, roles
+from gateway.embedded import roles
 from gateway.server.safety import refuse_unsafe
 from gateway.settings import PREFIX, Settings, load
 from tests.server.fleet import Engines, migrated, server_settings
@@ -42,8 +42,8 @@ def test_its_roles_and_databases_can_be_migrated(tmp_path):
 
     with (
         tempfile.TemporaryDirectory(prefix="mw-doc-") as folder,
-        mock.patch.object(postgres.roles, "make_roles", as_written),
-        mock.patch.object(postgres.roles, "make_databases", return_value=databases),
+        mock.patch.object(roles, "make_roles", as_written),
+        mock.patch.object(roles, "make_databases", return_value=databases),
     ):
         holder = Engines(Path(folder))
         engines = holder.begin()

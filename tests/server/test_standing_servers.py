@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import pytest
@@ -68,7 +69,8 @@ async def test_production_refuses_an_index_and_a_cache_that_admit_strangers(
     keygen(tmp_path / "keys")
     with listening("") as index:
         given = server_settings(engines, index, tmp_path / "keys", tmp_path / "anchor.jsonl")
-        settings = load(**{name.lower(): value for name, value in given.items()})
+        values: dict[str, Any] = {name.lower(): value for name, value in given.items()}
+        settings = load(**values)
         connections = Connections.server(settings)
         await refuse_unfit(connections, settings)  # development takes them
         strict = settings.model_copy(update={"environment": "production"})

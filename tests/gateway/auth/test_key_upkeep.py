@@ -1,9 +1,10 @@
 """What is written of keys after they proved somebody, and peppers that change under them."""
 
 import asyncio
-from datetime import timedelta
+from datetime import datetime, timedelta
 
 import pytest
+from typing_extensions import override
 
 from core.errors import Conflict, Unauthenticated, Unavailable
 from core.ids import KeyId
@@ -27,12 +28,14 @@ class Directory(FakeDirectory):
 
     def __init__(self) -> None:
         super().__init__()
-        self.used = []
+        self.used: list[dict[KeyId, datetime]] = []
 
+    @override
     async def key_used(self, keys):
         self._answer()
         self.used.append(dict(keys))
 
+    @override
     async def rehash_key(self, key, old_mac, new_mac, pepper):
         self._answer()
         row = self.rows[key]
@@ -265,7 +268,8 @@ async def test_a_pepper_rotates_under_running_gateways_and_the_old_one_can_go(di
         alone.pepper(1)
     door = Authenticator(directory, KeySmith(alone), keyring)
     for token in (old_credential, credential):
-        assert await door.authenticate(Presented(token=token), "http")
+        principal = await door.authenticate(Presented(token=token), "http")
+        assert principal.tenant is not None
 
 
 async def test_two_rotations_at_one_moment_make_one_pepper(keyring, monkeypatch):

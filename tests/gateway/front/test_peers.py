@@ -64,11 +64,14 @@ async def test_the_application_within_sees_the_caller_as_its_client():
     async def app(scope, _receive, _send):
         told.append((scope["type"], scope.get("client")))
 
+    async def unused(*_messages):
+        raise AssertionError
+
     headers = [(b"x-forwarded-for", CALLER.encode())]
     for kind, client in (("http", ("10.0.0.1", 4)), ("http", (CALLER, 4)), ("lifespan", None)):
         scope = {"type": kind, "client": client, "headers": headers}
-        await Peers(app, PROXIES)(scope, None, None)
-        await Peers(app)(scope, None, None)
+        await Peers(app, PROXIES)(scope, unused, unused)
+        await Peers(app)(scope, unused, unused)
     assert told == [
         ("http", (CALLER, 0)),
         ("http", ("10.0.0.1", 4)),

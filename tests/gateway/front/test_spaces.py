@@ -1,5 +1,7 @@
 """Shared spaces: what reaches the guarded path, and what comes back, field for field."""
 
+from typing import Any
+
 import pytest
 
 from core.model import Target
@@ -13,10 +15,11 @@ async def test_a_shared_memory_says_where_it_is_who_wrote_it_and_about_whom(clie
     shared = samples.memory(space=samples.SPACE, author="key:k2", person="bob")
     paths.answers["memories.get"] = shared
     reply = await client.get(f"/v1/memories/{MEMORY_ID}", params={"user_id": "alice"})
+    source: Any = MEMORY["source"]
     assert reply.json() == MEMORY | {
         "user_id": "bob",
         "space": "basics",
-        "source": MEMORY["source"] | {"author": "key:k2"},
+        "source": source | {"author": "key:k2"},
     }
     item = samples.recalled(space=samples.SPACE, author="key:k2", person="bob")
     paths.answers["recall.recall"] = samples.recall(item)

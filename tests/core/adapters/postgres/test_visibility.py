@@ -44,11 +44,11 @@ async def kept(world, connect):
         spaces = Spaces(same_user=frozenset(same), members=frozenset(members))
         async with world.directory.admin(administrator(tenant, Action.SPACE_CREATE)) as view:
             for audience, made in ((Audience.SAME_USER, same), (Audience.MEMBERS, members)):
-                for space in made:
+                for one in made:
                     await view.insert_space(
                         SpaceRow(
-                            id=space,
-                            key=space.bytes,
+                            id=one,
+                            key=one.bytes,
                             name=b"sealed",
                             audience=audience,
                             created_at=view.now,

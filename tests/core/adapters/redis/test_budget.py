@@ -4,6 +4,7 @@ import asyncio
 import os
 import subprocess
 import sys
+from typing import Any
 
 import pytest
 
@@ -16,8 +17,9 @@ PATIENT = 30.0  # a busy test machine is not a server that is away
 AWAY = "unix:///nowhere/valkey.sock?db=0"
 
 
-def charge(limit: int, units: int = 1, **of) -> Charge:
-    values = {"tenant": TenantId(new_uuid()), "of": "key", "subject": "k", "kind": "requests"} | of
+def charge(limit: int, units: int = 1, **of: Any) -> Charge:
+    usual = {"tenant": TenantId(new_uuid()), "of": "key", "subject": "k", "kind": "requests"}
+    values: dict[str, Any] = usual | of
     return Charge(limit=limit, units=units, **values)
 
 
