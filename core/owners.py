@@ -47,10 +47,14 @@ def owner_into(scope: Scope) -> Owner:
 
 
 def owner_of(scope: Scope, row: Row) -> Owner:
-    """Return the owner of a row that the record showed under `scope`."""
+    """Return the owner of a row that the record showed under `scope`.
+
+    Outside `members` spaces that is the scope's own person, whoever the row names: were another
+    person's ever shown, it would not open.
+    """
     if row.space is not None and row.space in scope.readable.members:
         return Owner.of_space(scope, row.space, row.user)
-    return Owner(tenant=scope.tenant, id=row.user)
+    return Owner.of(scope)
 
 
 def writable(scope: Scope, row: Row) -> bool:
