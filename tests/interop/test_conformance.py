@@ -5,6 +5,7 @@ that adds none, and proves that every request it can think of is answered 401.
 """
 
 import json
+import re
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +26,8 @@ EXPECTED: dict[str, Any] = yaml.safe_load(
     Path(__file__).with_name("conformance_expected.yaml").read_text(encoding="utf-8")
 )
 MINUTES = 10
+RUN = re.compile(r"server-(.+)-\d{4}-\d\d-\d\dT[\d-]+Z")
+"""How the suite names the folder of one scenario's run."""
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +48,7 @@ def run_suite(url: str, revision: str, folder: Path) -> dict[str, str]:
     )
     found: dict[str, str] = {}
     for checks in sorted(folder.glob("*/checks.json")):
-        scenario = checks.parent.name.removeprefix("server-").rpartition("-20")[0]
+        scenario = RUN.fullmatch(checks.parent.name)[1]  # type: ignore[index]  # or fail here
         for check in json.loads(checks.read_text(encoding="utf-8")):
             name = f"{scenario}:{check['id']}"
             # One check may be made several times; one failure is a failure.
