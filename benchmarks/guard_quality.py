@@ -20,12 +20,13 @@ import math
 import os
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.guard_secrets import HARMLESS, secrets_by_split
 from benchmarks.guard_texts import KINDS, decoys, notes
+from benchmarks.stock_presidio import ask
 from gateway.guard.kinds import BEST_EFFORT
 from gateway.guard.normalise import normalise
 from gateway.guard.pii import load_detector
@@ -93,28 +94,22 @@ class Guarded:
 
 
 class Presidio:
-    """Stock Presidio with an English spaCy model."""
+    """Stock Presidio with an English spaCy model, asked about all texts at once.
+
+    Raises:
+        LookupError: the model is not installed.
+    """
 
     name = "stock Presidio"
 
-    def __init__(self, model: str) -> None:
-        import spacy  # noqa: PLC0415 - slow, and not always asked
-        from presidio_analyzer import AnalyzerEngine  # noqa: PLC0415 - slow, and not always asked
-        from presidio_analyzer.nlp_engine import NlpEngineProvider  # noqa: PLC0415
-
-        if not (spacy.util.is_package(model) or Path(model).exists()):
-            # Presidio would fetch it from the network.
-            raise LookupError(model)
-        models = [{"lang_code": "en", "model_name": model}]
-        engine = NlpEngineProvider(nlp_configuration={"nlp_engine_name": "spacy", "models": models})
-        self._analyzer = AnalyzerEngine(
-            nlp_engine=engine.create_engine(), supported_languages=["en"]
-        )
+    def __init__(self, model: str, texts: Sequence[str]) -> None:
+        self._spans = {
+            text: answer.spans for text, answer in zip(texts, ask(model, texts), strict=True)
+        }
 
     def spans(self, text: str) -> list[tuple[int, int, str]]:
         """Return (start, end, kind) of every result, at the default threshold."""
-        found = self._analyzer.analyze(text, "en")
-        return [(one.start, one.end, one.entity_type) for one in found]
+        return self._spans[text]
 
 
 @dataclass
@@ -234,6 +229,13 @@ def _f1(one: Counts) -> str:
     return f"{100 * 2 * one.hits / doubled:.1f}" if doubled else "-"
 
 
+def sets(folder: Path) -> Iterator[tuple[str, list[dict[str, object]]]]:
+    """Yield each set's name and rows."""
+    for file in sorted(folder.glob("pii/*.dev.jsonl")):
+        rows = [json.loads(line) for line in file.open(encoding="utf-8") if line.strip()]
+        yield file.name.removesuffix(".dev.jsonl"), rows
+
+
 def print_sets(folder: Path, predictors: Sequence[Guarded | Presidio]) -> None:
     """Print a line for each set and predictor, and one for each group below."""
     details = []
@@ -242,9 +244,7 @@ def print_sets(folder: Path, predictors: Sequence[Guarded | Presidio]) -> None:
         "| set | by | texts | P % | R % | F1 | leak, structured % | leak, all % "
         "| over-redaction % |\n|---|---|---|---|---|---|---|---|---|"
     )
-    for file in sorted(folder.glob("pii/*.dev.jsonl")):
-        rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines() if line]
-        name = file.name.removesuffix(".dev.jsonl")
+    for name, rows in sets(folder):
         languages = "/".join(sorted({str(row["lang"]) for row in rows}))
         for one in predictors:
             made = score(rows, one)
@@ -350,7 +350,8 @@ def main() -> None:
         print("MEMWARDEN_EVAL_DIR holds no folder `pii`: the sets of others are left out.\n")
     else:
         try:
-            predictors.append(Presidio(asked.model))
+            texts = [str(row["text"]) for _, rows in sets(Path(folder)) for row in rows]
+            predictors.append(Presidio(asked.model, texts))
         except LookupError as err:
             print(f"Stock Presidio is left out: the spaCy model {err} is not installed.\n")
         print_sets(Path(folder), predictors)

@@ -111,9 +111,11 @@ class ChineseNameRecognizer(Recognizer):
             at = 0
             while match := pattern.search(text, at):
                 name = match["name"]
-                if not _is_word(name):
-                    yield Span(*match.span("name"), score)
-                at = max(match.start("name"), at + 1)
+                if _is_word(name):
+                    at = match.start("name") + 1
+                    continue
+                yield Span(*match.span("name"), score)
+                at = match.end("name")
 
 
 def _is_word(name: str) -> bool:
