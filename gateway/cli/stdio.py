@@ -53,6 +53,7 @@ _POLL_SECONDS = 0.02
 _STOP_SECONDS = 30.0
 _CREATED = 201
 _CONFLICT = 409
+_UNAUTHENTICATED, _FORBIDDEN = 401, 403
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,12 +197,28 @@ async def _made(
 
 async def _bridge(address: Address) -> None:
     headers = {"Authorization": f"Bearer {address.key}"}
+    await _knock(address, headers)
     async with httpx2.AsyncClient(headers=headers, trust_env=False, timeout=60.0) as http:
         transport = streamable_http_client(address.url.rstrip("/") + "/mcp", http_client=http)
         async with Client(transport, cache=None) as upstream:
             server = _relay(upstream)
             async with stdio_server() as (incoming, outgoing):
                 await server.run(incoming, outgoing, server.create_initialization_options())
+
+
+async def _knock(address: Address, headers: dict[str, str]) -> None:
+    """Ask once whether the gateway is there and takes the credential. Raises: Unavailable.
+
+    The client that follows would end in a traceback. The gateway judges a credential before it
+    says that its MCP endpoint has no GET.
+    """
+    try:
+        async with httpx.AsyncClient(trust_env=False, timeout=30.0) as http:
+            reply = await http.get(address.url.rstrip("/") + "/mcp", headers=headers)
+    except (httpx.HTTPError, httpx.InvalidURL) as err:
+        raise Unavailable("the memory gateway cannot be reached") from err
+    if reply.status_code in (_UNAUTHENTICATED, _FORBIDDEN):
+        raise Unavailable("the memory gateway refuses this credential")
 
 
 def _relay(upstream: Client) -> Server[Any]:

@@ -109,3 +109,23 @@ def test_without_a_folder_or_an_address_it_says_what_is_missing(variables: dict[
     assert said.returncode == 2
     assert said.stdout == ""
     assert "MEMWARDEN_KEY" in said.stderr
+
+
+@pytest.mark.parametrize("url", ["", "http://127.0.0.1:9", "nonsense"])
+def test_a_gateway_that_is_away_or_refuses_is_one_sentence(live: Running, url: str) -> None:
+    wrong = "mw_aaaaaaaaaaaaaaaa_" + "0" * 43
+    told = {"MEMWARDEN_URL": url or live.url, "MEMWARDEN_KEY": wrong}
+    ended = subprocess.run(
+        [*CLI, "mcp"],
+        env={**os.environ, **told},  # noqa: TID251 - a child's environment
+        input=b"",
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert ended.returncode == 1
+    assert ended.stdout == b""
+    said = ended.stderr.decode()
+    assert said.startswith("memwarden: the memory gateway ")
+    assert len(said.splitlines()) == 1
+    assert wrong not in said
