@@ -23,6 +23,16 @@ class Requirement(NamedTuple):
 
 
 REQUIREMENTS: dict[str, Requirement] = {
+    "A7": Requirement(
+        "What the guard catches stays caught in fifteen disguises: composed otherwise, invisible or "
+        "hidden in tags, look-alike, full-width, reversed in case, encoded once or twice.",
+        "Unicode UTS #39; CWE-176: improper handling of Unicode encoding",
+    ),
+    "A8": Requirement(
+        "Five hundred texts with joined emoji, flags, Persian, Hindi and Hebrew are kept byte for "
+        "byte: none is refused, nothing in them is taken.",
+        "Unicode UTS #51; UAX #31, section 2.3",
+    ),
     "B1": Requirement(
         "A token is accepted only with an asymmetric algorithm and a key of its issuer, its type, "
         "exact issuer and our audience, in its time, with a subject; of 120 forgeries none is.",
@@ -154,6 +164,11 @@ REQUIREMENTS: dict[str, Requirement] = {
         "and set of headers.",
         "CWE-204: observable response discrepancy",
     ),
+    "C10": Requirement(
+        "Whatever people of several tenants do to their own, share and take back, with keys and "
+        "with tokens, no byte of one reaches who may not see it at that moment, with any part away.",
+        "OWASP API Security 2023, API1: broken object level authorization",
+    ),
     "C11": Requirement(
         "No number of one tenant (sizes, frequencies, duplicates, caches) moves a score or an "
         "order of another.",
@@ -179,9 +194,29 @@ REQUIREMENTS: dict[str, Requirement] = {
         "replicas, by the server's clock; a call without a tenant is refused, not unlimited.",
         "OWASP API Security 2023, API4: unrestricted resource consumption",
     ),
+    "D1": Requirement(
+        "Generated values are found whole, plain, glued to Chinese, full-width, spaced or with "
+        "invisible signs: 99 in 100 with a check digit, 97 of the rest; of decoys 1 in 200 at most.",
+        "GB 11643; ISO/IEC 7812; ISO 13616; ITU-T E.164",
+    ),
+    "D2": Requirement(
+        "Forty hostile texts of 100 KB are judged to their end or refused, with work that grows "
+        "with the text and not faster; none passes unjudged.",
+        "CWE-1333: inefficient regular expression complexity",
+    ),
+    "D3": Requirement(
+        "95 in 100 secrets are refused, of kinds with a rule, without one, encoded once or twice; 2 "
+        "in 100 harmless notes and lines of code at most.",
+        "CWE-200; the vendors' published formats",
+    ),
     "D4": Requirement(
         "Every string of a request passes the guard: content, metadata keys and values, tags, "
         "entities, names, updates.",
+        "GDPR, article 25: data protection by design",
+    ),
+    "D5": Requirement(
+        "A redaction takes every finding whole and nothing else, however findings overlap, with "
+        "emoji and combining marks beside them.",
         "GDPR, article 25: data protection by design",
     ),
     "D14": Requirement(

@@ -1,274 +1,231 @@
-"""People who do random things to their own memories, and try everybody else's.
+"""What people do to their memories and try with everybody else's, one operation a method.
 
-Each acts against a dict of what ought to be there. Everything anybody is answered is searched for
-ids, words and secrets of somebody else.
+Each knows what ought to come of it (tests/stateful/world.py), and says so when something else does.
 """
 
-import asyncio
 import random
-import re
-import secrets
-from collections import Counter
-from dataclasses import dataclass, field
 from typing import Any
 
 import httpx
 
-from tests.house import House, key_body, rpc_headers, text_of
+from tests.house import key_body
+from tests.stateful.world import NAMESPACES, PEOPLE, Kept, Person, Tenant, World
 
-TENANTS = 4
-PEOPLE = ("ana", "bo", "小陈")  # the same names in every tenant: a name is nobody's proof
-STEPS = 420
-OPERATIONS = TENANTS * len(PEOPLE) * STEPS
-MOST_KEPT = 12
-
-ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
-WORD = re.compile(r"zq[0-9a-f]{12}")
-SECRET = re.compile(r"mw_[a-z2-7]{16}_[0-9A-Za-z]{43}")
-
-
-@dataclass
-class Kept:
-    content: str
-    version: int
-    namespace: str
-    tags: list[str]
-
-
-@dataclass
-class Person:
-    """One person, what is kept of them, and what nobody else may see."""
-
-    name: str
-    tenant: "Tenant"
-    key: str
-    key_id: str
-    words: list[str]
-    pick: random.Random
-    names_itself: bool  # its credential is for several people, so each call says for whom
-    kept: dict[str, Kept] = field(default_factory=dict)
-    gone: list[str] = field(default_factory=list)
-    cursors: list[str] = field(default_factory=list)
-    number: int = 0
-
-    def about(self, **fields: Any) -> dict[str, Any]:
-        return ({"user_id": self.name} if self.names_itself else {}) | fields
-
-    def text(self) -> str:
-        self.number += 1
-        return f"{self.pick.choice(self.words)} note {self.number} of tea 和茶"
-
-
-@dataclass
-class Tenant:
-    number: int
-    id: str
-    admin_key: str
-    people: list[Person] = field(default_factory=list)
-
-
-class World:
-    """Everybody, and who owns which id, word and secret."""
-
-    def __init__(self, house: House, seed: int, missing: tuple[str, ...] = ()) -> None:
-        self.house = house
-        self.missing = list(missing)
-        self.degraded = 0
-        self.pick = random.Random(seed)
-        self.tenants: list[Tenant] = []
-        self.owners: dict[str, tuple[Tenant, Person | None]] = {}
-        self.done: Counter[str] = Counter()
-        for number in range(TENANTS):
-            admin = house.tenant(f"isolation {seed} {number}")
-            tenant = Tenant(number, admin.tenant, admin.key)
-            self.tenants.append(tenant)
-            self.owners[tenant.id] = (tenant, None)
-            self.owners[admin.key] = (tenant, None)
-            for place, name in enumerate(PEOPLE):
-                several = place == 2
-                users = [name, "nobody else"] if several else [name]
-                made = admin.call("POST", "/v1/admin/keys", json=key_body(users=users)).json()
-                words = [f"zq{secrets.token_hex(6)}" for _ in range(3)]
-                person = Person(
-                    name, tenant, made["key"], made["id"], words,
-                    random.Random(self.pick.random()), several,
-                )  # fmt: skip
-                tenant.people.append(person)
-                self.own(person, *words, made["key"])
-
-    @property
-    def people(self) -> list[Person]:
-        return [person for tenant in self.tenants for person in tenant.people]
-
-    def own(self, person: Person, *things: str) -> None:
-        for thing in things:
-            self.owners[thing] = (person.tenant, person)
-
-    def check(self, text: str, tenant: Tenant, person: Person | None) -> None:
-        """Nothing in `text` belongs to another tenant, nor, for a person, to another person."""
-        for pattern in (ID, WORD, SECRET):
-            for thing in pattern.findall(text):
-                owner = self.owners.get(thing)
-                if owner is None:
-                    continue
-                assert owner[0] is tenant, f"a {pattern.pattern} of another tenant"
-                if person is not None and owner[1] is not None:
-                    assert owner[1] is person, f"a {pattern.pattern} of another person"
-
-    async def ask(
-        self, person: Person, method: str, path: str, *, wide: bool = False, **options: Any
-    ) -> httpx.Response:
-        """Send a request as `person`, and look for what is not theirs in the reply.
-
-        Args:
-            wide: the reply shows the whole tenant (its audit log, its keys).
-        """
-        headers = {"X-API-Key": person.key} | options.pop("headers", {})
-        reply = await self.house.client.request(method, path, headers=headers, **options)
-        assert reply.status_code < 500, (path, reply.text)
-        self.check(text_of(reply), person.tenant, None if wide else person)
-        return reply
-
-    async def administer(self, tenant: Tenant, method: str, path: str, **options: Any) -> Any:
-        headers = {"X-API-Key": tenant.admin_key}
-        reply = await self.house.client.request(method, path, headers=headers, **options)
-        assert reply.status_code < 500, (path, reply.text)
-        self.check(SECRET.sub("", text_of(reply)), tenant, None)
-        return reply
-
-    async def tool(self, person: Person, name: str, **arguments: Any) -> dict[str, Any]:
-        body = {
-            "jsonrpc": "2.0", "id": 7, "method": "tools/call",
-            "params": {"name": name, "arguments": arguments},
-        }  # fmt: skip
-        reply = await self.ask(person, "POST", "/mcp", json=body, headers=rpc_headers())
-        assert reply.status_code == 200, reply.text
-        result: dict[str, Any] = reply.json()["result"]
-        return result
-
-    def other(self, person: Person) -> Person:
-        return person.pick.choice([each for each in self.people if each is not person])
-
-    def foreign_id(self, person: Person) -> str | None:
-        other = self.other(person)
-        known = [*other.kept, *other.gone[-3:]]
-        return person.pick.choice(known) if known else None
+MOST_KEPT = 14
+VERBS = ("read", "list", "recall", "write", "update", "forget")
 
 
 class Steps:
-    """What one person may do next. Each method is one operation."""
+    """What one person of a tenant may do next."""
 
     def __init__(self, world: World, person: Person) -> None:
         self.world = world
         self.person = person
-        self.pick = person.pick
+        self.tenant = person.tenant
+        self.pick: random.Random = person.tenant.pick
+        self.chosen: str = "nothing"
 
-    async def run(self, steps: int) -> None:
-        names = [name for name, weight in WEIGHTS.items() for _ in range(weight)]
-        for _ in range(steps):
-            name = self.pick.choice(names)
-            if len(self.person.kept) > MOST_KEPT:
-                name = "forget"
-            try:
-                await getattr(self, name)()
-            except AssertionError as err:
-                who = f"{self.person.name} of tenant {self.person.tenant.number}"
-                raise AssertionError(f"{who}, text {self.person.number}, {name}: {err}") from err
-            self.world.done[name] += 1
+    # --- writing ----------------------------------------------------------------------------------
 
-    def keep(self, outcome: dict[str, Any], text: str, namespace: str, tags: list[str]) -> None:
+    def kept(self, memory: Kept, outcome: dict[str, Any]) -> None:
+        """Note what was stored."""
         assert outcome["status"] == "stored", outcome
-        self.person.kept[outcome["id"]] = Kept(text, 1, namespace, tags)
-        self.world.own(self.person, outcome["id"])
+        memory.id = outcome["id"]
+        self.tenant.kept[memory.id] = memory
+        self.world.owners[memory.id] = self.world.owners[memory.words[0]]
 
     async def write(self) -> None:
-        person, text = self.person, self.person.text()
-        namespace, tags = self.pick.choice(("main", "side")), [self.pick.choice(person.words)]
+        person, namespace = self.person, self.pick.choice(NAMESPACES)
+        memory = Kept("", "", namespace, person)
+        memory.content = self.world.text(memory)
+        memory.tags = (self.world.word(memory),)
         body = person.about(
-            content=text,
+            content=memory.content,
             namespace=namespace,
-            tags=tags,
+            tags=list(memory.tags),
             session_id="s-1",
-            metadata={"from": self.pick.choice(person.words)},
+            metadata={"from": self.world.word(memory)},
         )
         # Everybody uses the same idempotency keys: they are each principal's own.
         headers = {"Idempotency-Key": f"n-{person.number}"} if self.pick.random() < 0.2 else {}
         for _ in range(2 if headers else 1):
             reply = await self.world.ask(person, "POST", "/v1/memories", json=body, headers=headers)
+            if self.refused(reply, "write"):
+                return
             assert reply.status_code == 201, reply.text
             self.world.own(person, reply.json()["audit"]["event_id"])
-            self.keep(reply.json()["outcomes"][0], text, namespace, tags)
+            self.kept(memory, reply.json()["outcomes"][0])
+
+    async def write_into_a_space(self) -> None:
+        """Who is a writer of a space may write into it; to a stranger it is not there."""
+        person, space = self.person, self.pick.choice([*self.tenant.spaces])
+        namespace = self.pick.choice(NAMESPACES)
+        memory = Kept("", "", namespace, person, space)
+        memory.content = self.world.text(memory)
+        fields = {"content": memory.content, "space": space}
+        role = self.tenant.role(space, person, (namespace,))
+        if self.pick.random() < 0.3:  # over MCP no namespace is named: the credential's all count
+            role = self.tenant.role(space, person)
+            done = await self.world.tool(person, "memory_write", **fields)
+            made = None if done.get("isError") else done["structuredContent"]["outcomes"][0]
+            memory.namespace = NAMESPACES[0]
+            status = 201 if made else 0
+        else:
+            body = person.about(namespace=namespace, **fields)
+            reply = await self.world.ask(person, "POST", "/v1/memories", json=body)
+            status = reply.status_code
+            made = reply.json()["outcomes"][0] if status == 201 else None
+        denied = self.tenant.denies(person, "write")
+        denied |= self.tenant.denies(person, "write", f"space:{space}")
+        if role == "writer" and not denied:
+            assert made is not None, status
+            self.kept(memory, made)
+            return
+        assert made is None
+        wanted = {None: (404,), "reader": (403,), "writer": (403,)}[role]
+        # A denial may come before it is known whether there is such a space.
+        assert status in (0, *wanted, *((403,) if denied else ())), status
 
     async def write_again(self) -> None:
-        if not self.person.kept:
+        """The same text once more is the same memory."""
+        memory = self.one(self.own())
+        if memory is None:
             return
-        memory, kept = self.pick.choice(list(self.person.kept.items()))
-        body = self.person.about(content=kept.content, namespace=kept.namespace)
+        body = self.person.about(content=memory.content, namespace=memory.namespace)
         reply = await self.world.ask(self.person, "POST", "/v1/memories", json=body)
-        (outcome,) = reply.json()["outcomes"]
-        assert (outcome["id"], outcome["status"]) == (memory, "merged")
-        kept.version = outcome["version"]
+        if not self.refused(reply, "write"):
+            (outcome,) = reply.json()["outcomes"]
+            assert (outcome["id"], outcome["status"]) == (memory.id, "merged")
+            memory.version = outcome["version"]
 
     async def batch(self) -> None:
-        texts = [self.person.text() for _ in range(3)]
-        items: list[Any] = [self.person.about(content=text) for text in texts]
-        items.insert(1, {"content": texts[0], "user_id": self.world.other(self.person).name + "x"})
+        memories = [Kept("", "", NAMESPACES[0], self.person) for _ in range(3)]
+        for memory in memories:
+            memory.content = self.world.text(memory)
+        items: list[Any] = [self.person.about(content=memory.content) for memory in memories]
+        items.insert(1, {"content": "x", "user_id": self.other().name + "x"})
         reply = await self.world.ask(
             self.person, "POST", "/v1/memories/batch", json={"items": items}
         )
+        if reply.status_code == 403:
+            self.refused(reply, "write")
+            return
         first, refused, *rest = reply.json()["results"]
         assert refused["code"] == "forbidden"
-        for result, text in zip([first, *rest], texts, strict=True):
-            self.keep(result["outcomes"][0], text, "main", [])
+        for result, memory in zip([first, *rest], memories, strict=True):
+            if self.tenant.denies(self.person, "write"):
+                assert result["code"] == "forbidden"
+            else:
+                self.kept(memory, result["outcomes"][0])
 
     async def tool_write(self) -> None:
-        text = self.person.text()
-        done = await self.world.tool(self.person, "memory_write", **self.person.about(content=text))
-        self.keep(done["structuredContent"]["outcomes"][0], text, "main", [])
+        memory = Kept("", "", NAMESPACES[0], self.person)
+        memory.content = self.world.text(memory)
+        done = await self.world.tool(self.person, "memory_write", content=memory.content)
+        if self.tenant.denies(self.person, "write"):
+            assert done["isError"]
+        else:
+            self.kept(memory, done["structuredContent"]["outcomes"][0])
+
+    # --- reading ----------------------------------------------------------------------------------
 
     async def recall(self) -> None:
         person = self.person
-        # Now and then somebody else's word, which finds nothing of theirs.
-        whose = self.world.other(person) if self.pick.random() < 0.4 else person
-        body = person.about(query=f"{self.pick.choice(whose.words)} tea", timeout_ms=10_000)
-        if self.pick.random() < 0.3:
+        wanted = self.one(self.tenant.seen_by(person, "recall"))
+        # Now and then somebody else's word, which finds nothing that is not for this person.
+        foreign = self.foreign()
+        asked = foreign if foreign and (wanted is None or self.pick.random() < 0.4) else wanted
+        word = self.pick.choice(asked.words) if asked else "nothing"
+        body = person.about(query=f"{word} tea", timeout_ms=self.patience)
+        expected = wanted if asked is wanted else None
+        if self.pick.random() < 0.2:
             body["session_id"] = "s-1"
-        if self.pick.random() < 0.3:
-            body["tags"] = [self.pick.choice(whose.words)]
+            expected = None
+        if self.pick.random() < 0.2:
+            body["tags"] = [self.pick.choice(asked.words) if asked else "t"]
+            expected = None
         if self.pick.random() < 0.3:
             body["format"] = "text"
-        reply = await self.world.ask(person, "POST", "/v1/recall", json=body)
+        if self.pick.random() < 0.2:
+            body["spaces"] = []
+            expected = expected if expected and expected.space is None else None
+        reply = await self.world.ask(person, "POST", "/v1/recall", verb="recall", json=body)
+        if self.refused(reply, "recall"):
+            return
         self.world.own(person, reply.json()["recall_id"])
         self.recalled(reply.json()["memories"])
-        # Less may be missing: of a person never seen nothing is asked, and a query may be cached.
         missing = reply.json()["degraded"]
-        assert missing in ([], self.world.missing)
+        # Less may be missing: of a person never seen nothing is asked, and a query may be cached.
+        assert (
+            set(missing) <= {*self.world.missing, "deadline"} if self.world.missing else not missing
+        )
         self.world.degraded += bool(missing)
+        if expected is not None and not missing and word in expected.content:
+            self.world.asked_for += 1
+            self.world.found += any(m["id"] == expected.id for m in reply.json()["memories"])
+
+    @property
+    def patience(self) -> int:
+        return 60 if self.world.missing else 10_000
 
     def recalled(self, memories: list[dict[str, Any]]) -> None:
-        for memory in memories:
-            assert self.person.kept[memory["id"]].content == memory["content"]
+        for shown in memories:
+            memory = self.tenant.kept[shown["id"]]
+            assert self.tenant.sees(self.person, memory, "recall"), memory.space
+            wanted = (memory.content, memory.space)
+            assert (shown["content"], shown["space"]) == wanted, (shown, wanted)
+
+    async def recall_in_a_space(self) -> None:
+        """A space that is named is searched alone, and is not there for who is no member."""
+        person, space = self.person, self.pick.choice([*self.tenant.spaces])
+        body = person.about(query="note of tea", spaces=[space], timeout_ms=self.patience)
+        reply = await self.world.ask(person, "POST", "/v1/recall", verb="recall", json=body)
+        denied = self.tenant.denies(person, "recall")
+        denied |= self.tenant.denies(person, "recall", f"space:{space}")
+        if self.tenant.role(space, person) is None:
+            assert reply.status_code in ((403, 404) if denied else (404,)), reply.text
+        elif denied:
+            assert reply.status_code == 403, reply.text
+        else:
+            assert reply.status_code == 200, reply.text
+            self.world.own(person, reply.json()["recall_id"])
+            self.recalled(reply.json()["memories"])
+            assert {m["space"] for m in reply.json()["memories"]} <= {space, None}
 
     async def tool_search(self) -> None:
-        whose = self.world.other(self.person) if self.pick.random() < 0.5 else self.person
-        query = self.pick.choice(whose.words)
-        done = await self.world.tool(self.person, "memory_search", **self.person.about(query=query))
-        self.recalled(done["structuredContent"]["memories"])
-
-    async def get(self) -> None:
-        if self.person.kept:
-            memory, kept = self.pick.choice(list(self.person.kept.items()))
-            reply = await self.look(memory)
-            shown = reply.json()
-            assert (shown["content"], shown["version"]) == (kept.content, kept.version)
+        foreign = self.foreign()
+        word = self.pick.choice(foreign.words) if foreign else "tea"
+        done = await self.world.tool(self.person, "memory_search", verb="recall", query=word)
+        if self.tenant.denies(self.person, "recall"):
+            assert done["isError"]
+        else:
+            self.recalled(done["structuredContent"]["memories"])
 
     async def look(self, memory: str, **about: Any) -> httpx.Response:
         path = f"/v1/memories/{memory}"
         return await self.world.ask(self.person, "GET", path, params=self.person.about() | about)
 
+    async def get(self) -> None:
+        memory = self.one([*self.tenant.kept.values()])
+        if memory is not None:
+            await self.get_of(memory)
+
+    async def get_of(self, memory: Kept) -> None:
+        """A memory is shown to whom it is for, and to nobody else of the tenant."""
+        reply = await self.look(memory.id)
+        if self.refused(reply, "read"):
+            return
+        if not self.tenant.sees(self.person, memory):
+            assert reply.status_code == 404, reply.text
+            return
+        shown = reply.json()
+        assert (shown["content"], shown["version"]) == (memory.content, memory.version)
+        assert (shown["space"], shown["user_id"]) == (memory.space, memory.about.name)
+
     async def get_forgotten(self) -> None:
-        if self.person.gone:
-            assert (await self.look(self.pick.choice(self.person.gone))).status_code == 404
+        if self.tenant.gone:
+            reply = await self.look(self.pick.choice(self.tenant.gone[-30:]))
+            assert self.refused(reply, "read") or reply.status_code == 404
 
     async def listing(self) -> None:
         seen: list[str] = []
@@ -277,180 +234,168 @@ class Steps:
             params = self.person.about(limit=self.pick.choice((3, 7, 50)))
             if cursor is not None:
                 params["cursor"] = cursor
-            reply = await self.world.ask(self.person, "GET", "/v1/memories", params=params)
+            reply = await self.world.ask(
+                self.person, "GET", "/v1/memories", verb="list", params=params
+            )
+            if self.refused(reply, "list"):
+                return
             seen += [item["id"] for item in reply.json()["items"]]
             cursor = reply.json()["next_cursor"]
             if cursor is None:
                 break
             self.person.cursors = [*self.person.cursors[-4:], cursor]
         assert len(seen) == len(set(seen))
-        assert set(seen) == set(self.person.kept)
-
-    async def change(self) -> None:
-        if not self.person.kept:
-            return
-        memory, kept = self.pick.choice(list(self.person.kept.items()))
-        text = self.person.text()
-        wrong = self.pick.random() < 0.3
-        tag = f'"{kept.version + wrong}"'
-        reply = await self.world.ask(
-            self.person, "PATCH", f"/v1/memories/{memory}",
-            json=self.person.about(content=text), headers={"If-Match": tag},
-        )  # fmt: skip
-        if wrong:
-            assert reply.status_code == 412
-            return
-        assert reply.status_code == 200, reply.text
-        kept.content, kept.version = text, kept.version + 1
-
-    async def tool_change(self) -> None:
-        if self.person.kept:
-            memory, kept = self.pick.choice(list(self.person.kept.items()))
-            text = self.person.text()
-            done = await self.world.tool(
-                self.person, "memory_update", **self.person.about(memory_id=memory, content=text)
-            )
-            kept.content, kept.version = text, kept.version + 1
-            assert done["structuredContent"]["version"] == kept.version
+        assert set(seen) == {memory.id for memory in self.tenant.seen_by(self.person, "list")}
 
     async def versions(self) -> None:
-        if self.person.kept:
-            memory, kept = self.pick.choice(list(self.person.kept.items()))
-            reply = await self.world.ask(
-                self.person, "GET", f"/v1/memories/{memory}/versions", params=self.person.about()
-            )
-            items = reply.json()["items"]
-            assert [item["version"] for item in items] == list(range(kept.version, 0, -1))
-            assert items[0]["content"] == kept.content
+        memory = self.one([*self.tenant.kept.values()])
+        if memory is None:
+            return
+        reply = await self.world.ask(
+            self.person, "GET", f"/v1/memories/{memory.id}/versions", params=self.person.about()
+        )
+        if self.refused(reply, "read"):
+            return
+        if not self.tenant.sees(self.person, memory):
+            assert reply.status_code == 404, reply.text
+            return
+        items = reply.json()["items"]
+        assert [item["version"] for item in items] == list(range(memory.version, 0, -1))
+        assert items[0]["content"] == memory.content
+
+    # --- changing ---------------------------------------------------------------------------------
+
+    async def change(self) -> None:
+        memory = self.one([*self.tenant.kept.values()])
+        if memory is None:
+            return
+        text, wrong = self.world.text(memory), self.pick.random() < 0.2
+        reply = await self.world.ask(
+            self.person, "PATCH", f"/v1/memories/{memory.id}",
+            json=self.person.about(content=text),
+            headers={"If-Match": f'"{memory.version + wrong}"'},
+        )  # fmt: skip
+        if self.may_not(reply, memory, "update"):
+            return
+        if wrong:
+            assert reply.status_code == 412, reply.text
+            return
+        assert reply.status_code == 200, reply.text
+        memory.content, memory.version = text, memory.version + 1
+
+    async def tool_change(self) -> None:
+        memory = self.one([*self.tenant.kept.values()])
+        if memory is None:
+            return
+        text = self.world.text(memory)
+        done = await self.world.tool(
+            self.person, "memory_update", memory_id=memory.id, content=text
+        )
+        if done.get("isError"):
+            denied = self.tenant.denies(self.person, "update")
+            assert denied or not self.tenant.changes(self.person, memory, "update"), done
+            return
+        assert self.tenant.changes(self.person, memory, "update")
+        memory.content, memory.version = text, memory.version + 1
+        assert done["structuredContent"]["version"] == memory.version
 
     async def forget(self) -> None:
-        if not self.person.kept:
-            return
-        memory = self.pick.choice(list(self.person.kept))
+        memory = self.one([*self.tenant.kept.values()])
+        if memory is not None:
+            await self.forget_of(memory)
+
+    async def forget_of(self, memory: Kept) -> None:
         if self.pick.random() < 0.3:
-            done = await self.world.tool(
-                self.person, "memory_forget", **self.person.about(memory_id=memory)
-            )
+            done = await self.world.tool(self.person, "memory_forget", memory_id=memory.id)
+            if done.get("isError"):
+                denied = self.tenant.denies(self.person, "forget")
+                assert denied or not self.tenant.changes(self.person, memory, "forget"), done
+                return
+            assert self.tenant.changes(self.person, memory, "forget")
             assert done["structuredContent"] == {"deleted": 1}
         else:
             reply = await self.world.ask(
-                self.person, "DELETE", f"/v1/memories/{memory}", params=self.person.about()
+                self.person, "DELETE", f"/v1/memories/{memory.id}", params=self.person.about()
             )
+            if self.may_not(reply, memory, "forget"):
+                return
             assert reply.json() == {"deleted": 1}
-        del self.person.kept[memory]
-        self.person.gone.append(memory)
+        self.dropped(memory)
+
+    def dropped(self, memory: Kept) -> None:
+        del self.tenant.kept[memory.id]
+        self.tenant.gone.append(memory.id)
+
+    # --- what is not theirs -----------------------------------------------------------------------
 
     async def foreign_memory(self) -> None:
-        """Somebody else's memory is not there, whatever is tried with it."""
-        memory = self.world.foreign_id(self.person)
-        if memory is None:
+        """Another tenant's memory is not there, whatever is tried with it."""
+        foreign = self.foreign()
+        if foreign is None:
             return
-        about, path = self.person.about(), f"/v1/memories/{memory}"
+        memory, about = foreign.id, self.person.about()
+        path = f"/v1/memories/{memory}"
         match self.pick.randrange(7):
             case 0:
-                reply = await self.look(memory)
+                reply, verb = await self.look(memory), "read"
             case 1:
-                reply = await self.world.ask(self.person, "GET", f"{path}/versions", params=about)
+                reply, verb = (
+                    await self.world.ask(self.person, "GET", f"{path}/versions", params=about),
+                    "read",
+                )
             case 2:
-                reply = await self.world.ask(
-                    self.person, "PATCH", path, json={"content": "mine now"} | about
+                reply, verb = (
+                    await self.world.ask(
+                        self.person, "PATCH", path, json={"content": "mine now"} | about
+                    ),
+                    "update",
                 )
             case 3:
-                reply = await self.world.ask(self.person, "DELETE", path, params=about)
-            case 4:
-                await self.refused_tool("memory_get", memory_id=memory)
+                reply, verb = (
+                    await self.world.ask(self.person, "DELETE", path, params=about),
+                    "forget",
+                )
+            case number:
+                name = ("memory_get", "memory_update", "memory_forget")[number - 4]
+                more = {"content": "mine now"} if name == "memory_update" else {}
+                done = await self.world.tool(self.person, name, memory_id=memory, **more)
+                assert done["isError"]
+                assert done.get("structuredContent") is None
                 return
-            case 5:
-                await self.refused_tool("memory_update", memory_id=memory, content="mine now")
-                return
-            case _:
-                await self.refused_tool("memory_forget", memory_id=memory)
-                return
-        assert reply.status_code == 404, reply.text
-
-    async def refused_tool(self, name: str, **arguments: Any) -> None:
-        done = await self.world.tool(self.person, name, **self.person.about(**arguments))
-        assert done["isError"]
-        assert "structuredContent" not in done or done["structuredContent"] is None
+        assert self.refused(reply, verb) or reply.status_code == 404, reply.text
 
     async def foreign_person(self) -> None:
         """Another person's name opens nothing that the credential does not."""
         other = self.pick.choice([name for name in PEOPLE if name != self.person.name])
+        ask, person = self.world.ask, self.person
         match self.pick.randrange(4):
             case 0:
-                reply = await self.world.ask(
-                    self.person, "POST", "/v1/recall", json={"query": "tea", "user_id": other}
-                )
+                body = {"query": "tea", "user_id": other}
+                reply = await ask(person, "POST", "/v1/recall", json=body)
             case 1:
-                reply = await self.world.ask(
-                    self.person, "GET", "/v1/memories", params={"user_id": other}
-                )
+                reply = await ask(person, "GET", "/v1/memories", params={"user_id": other})
             case 2:
-                reply = await self.world.ask(
-                    self.person, "POST", "/v1/memories", json={"content": "x", "user_id": other}
-                )
+                body = {"content": "x", "user_id": other}
+                reply = await ask(person, "POST", "/v1/memories", json=body)
             case _:
-                done = await self.world.tool(
-                    self.person, "memory_search", query="tea", user_id=other
-                )
-                assert done["isError"]
-                return
+                body = {"content": "x", "user_id": other, "space": "team"}
+                reply = await ask(person, "POST", "/v1/memories", json=body)
         assert reply.status_code == 403, reply.text
 
     async def foreign_cursor(self) -> None:
-        other = self.world.other(self.person)
-        if other.cursors:
-            cursor = self.pick.choice(other.cursors)
-            params = self.person.about(cursor=cursor)
-            path = self.pick.choice(("/v1/memories", "/v1/audit/events"))
-            params = params if path == "/v1/memories" else {"cursor": cursor}
-            reply = await self.world.ask(self.person, "GET", path, params=params)
-            assert reply.status_code == 422, reply.text
+        other = self.pick.choice([each for each in self.world.people if each is not self.person])
+        if not other.cursors:
+            return
+        cursor = self.pick.choice(other.cursors)
+        path = self.pick.choice(("/v1/memories", "/v1/audit/events"))
+        params = {"cursor": cursor} | (self.person.about() if path == "/v1/memories" else {})
+        reply = await self.world.ask(self.person, "GET", path, params=params)
+        assert self.refused(reply, "list") or reply.status_code == 422, reply.text
 
     async def foreign_namespace(self) -> None:
         body = self.person.about(query="tea", namespaces=["main", "hidden"])
         reply = await self.world.ask(self.person, "POST", "/v1/recall", json=body)
         assert reply.status_code == 403
-
-    async def foreign_key(self) -> None:
-        """A tenant's administrator finds no key of another tenant."""
-        tenant = self.person.tenant
-        others = [each for each in self.world.people if each.tenant is not tenant]
-        path = f"/v1/admin/keys/{self.pick.choice(others).key_id}"
-        if self.pick.random() < 0.5:
-            reply = await self.world.administer(tenant, "DELETE", path)
-        else:
-            reply = await self.world.administer(tenant, "POST", f"{path}/rotate", json={})
-        assert reply.status_code == 404
-
-    async def new_key(self) -> None:
-        """A second key of the same person works, until it is revoked."""
-        tenant = self.person.tenant
-        made = (
-            await self.world.administer(
-                tenant, "POST", "/v1/admin/keys",
-                json=key_body(users=[self.person.name], roles=["reader"]),
-            )
-        ).json()  # fmt: skip
-        headers = {"X-API-Key": made["key"]}
-        self.world.own(self.person, made["key"])
-        for status in (200, 401):
-            reply = await self.world.ask(self.person, "GET", "/v1/memories", headers=headers)
-            assert reply.status_code == status
-            path = f"/v1/admin/keys/{made['id']}"
-            gone = await self.world.administer(tenant, "DELETE", path)
-            assert gone.status_code == 204
-
-    async def rotate(self) -> None:
-        """The old secret ends with the rotation; the new one is the same principal."""
-        path = f"/v1/admin/keys/{self.person.key_id}/rotate"
-        reply = await self.world.administer(self.person.tenant, "POST", path, json={})
-        assert reply.status_code == 200, reply.text
-        old, self.person.key = self.person.key, reply.json()["key"]
-        self.world.own(self.person, self.person.key)
-        reply = await self.world.ask(self.person, "GET", "/v1/memories", headers={"X-API-Key": old})
-        assert reply.status_code == 401
-        await self.listing()
 
     async def audit(self) -> None:
         params: dict[str, Any] = {"limit": 20}
@@ -459,22 +404,93 @@ class Steps:
         reply = await self.world.ask(
             self.person, "GET", "/v1/audit/events", params=params, wide=True
         )
-        assert {item["tenant"] for item in reply.json()["items"]} <= {self.person.tenant.id}
+        assert {item["tenant"] for item in reply.json()["items"]} <= {self.tenant.id}
         if reply.json()["next_cursor"] is not None:
             self.person.cursors = [*self.person.cursors[-4:], reply.json()["next_cursor"]]
 
+    async def rotate(self) -> None:
+        """The old secret ends with the rotation; the new one is the same principal."""
+        person = self.person
+        if person.by_token:
+            self.world.renew(person)
+        else:
+            path = f"/v1/admin/keys/{person.key_id}/rotate"
+            reply = await self.world.administer(self.tenant, "POST", path, json={})
+            assert reply.status_code == 200, reply.text
+            old, person.key = person.key, reply.json()["key"]
+            self.world.own(person, person.key)
+            headers = {"Authorization": f"Bearer {old}"}
+            reply = await self.world.ask(person, "GET", "/v1/memories", headers=headers)
+            assert reply.status_code == 401
+        await self.listing()
 
-WEIGHTS = {
-    "write": 12, "write_again": 2, "batch": 1, "tool_write": 4, "recall": 7, "tool_search": 3,
-    "get": 8, "get_forgotten": 3, "listing": 3, "change": 4, "tool_change": 2, "versions": 3,
-    "forget": 6, "foreign_memory": 24, "foreign_person": 6, "foreign_cursor": 5,
-    "foreign_namespace": 2, "foreign_key": 2, "new_key": 1, "rotate": 1, "audit": 3,
-}  # fmt: skip
+    async def replace(self) -> None:
+        """A revoked key opens nothing from then on; another one is another member of spaces."""
+        person = self.person
+        if person.by_token:
+            return
+        path = f"/v1/admin/keys/{person.key_id}"
+        assert (await self.world.administer(self.tenant, "DELETE", path)).status_code == 204
+        for reply in (await self.look("0"), await self.world.ask(person, "GET", "/v1/memories")):
+            assert reply.status_code == 401
+        users = [person.name, "nobody else"] if person.names_itself else [person.name]
+        body = key_body(users=users)
+        made = (
+            await self.world.administer(self.tenant, "POST", "/v1/admin/keys", json=body)
+        ).json()
+        person.key, person.key_id = made["key"], made["id"]
+        self.world.own(person, person.key)
+        await self.listing()
 
+    # --- the odds ---------------------------------------------------------------------------------
 
-async def everybody(world: World, steps: int = STEPS) -> None:
-    async with asyncio.TaskGroup() as group:
-        for person in world.people:
-            group.create_task(Steps(world, person).run(steps))
-    for person in world.people:  # what is there is what ought to be there, to the end
-        await Steps(world, person).listing()
+    def own(self) -> list[Kept]:
+        return [
+            memory
+            for memory in self.tenant.kept.values()
+            if memory.about is self.person and memory.space is None
+        ]
+
+    def one(self, memories: list[Kept]) -> Kept | None:
+        """Choose a memory; what it is stands in the report of a failure."""
+        if not memories:
+            return None
+        chosen = self.pick.choice(memories)
+        role = None if chosen.space is None else self.tenant.role(chosen.space, self.person)
+        self.chosen = f"a memory of {chosen.about.name} in {chosen.space} ({role})"
+        return chosen
+
+    def other(self) -> Person:
+        return self.pick.choice([each for each in self.tenant.people if each is not self.person])
+
+    def foreign(self) -> Kept | None:
+        """A memory of another tenant, or of this one and out of this person's reach."""
+        tenant: Tenant = self.pick.choice(self.world.tenants)
+        return self.one(
+            [
+                memory
+                for memory in tenant.kept.values()
+                if tenant is not self.tenant
+                or not any(tenant.sees(self.person, memory, verb) for verb in VERBS)
+            ]
+        )
+
+    def refused(self, reply: httpx.Response, verb: str) -> bool:
+        """Tell whether the tenant's policy refused it; a refusal without a rule is a fault."""
+        denied = self.tenant.denies(self.person, verb)
+        assert (reply.status_code == 403) == denied, (verb, reply.text)
+        return denied
+
+    def may_not(self, reply: httpx.Response, memory: Kept, verb: str) -> bool:
+        """Tell whether this person may not change this memory; then nothing was changed."""
+        if self.tenant.denies(self.person, verb):
+            assert reply.status_code == 403, reply.text
+            return True
+        if self.tenant.changes(self.person, memory, verb):
+            assert reply.status_code not in (403, 404), reply.text
+            return False
+        # A memory that can be read is there, and may be refused; another is not there.
+        assert reply.status_code in (
+            (403, 404) if self.tenant.sees(self.person, memory) else (404,)
+        )
+        return True
