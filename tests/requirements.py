@@ -24,8 +24,8 @@ class Requirement(NamedTuple):
 
 REQUIREMENTS: dict[str, Requirement] = {
     "A7": Requirement(
-        "What the guard catches stays caught in fifteen disguises: composed otherwise, invisible or "
-        "hidden in tags, look-alike, full-width, reversed in case, encoded once or twice.",
+        "What the guard catches stays caught in fifteen disguises: composed otherwise, hidden in "
+        "tags, look-alike, full-width, reversed in case, encoded once or twice.",
         "Unicode UTS #39; CWE-176: improper handling of Unicode encoding",
     ),
     "A8": Requirement(
@@ -195,8 +195,8 @@ REQUIREMENTS: dict[str, Requirement] = {
         "OWASP API Security 2023, API4: unrestricted resource consumption",
     ),
     "D1": Requirement(
-        "Generated values are found whole, plain, glued to Chinese, full-width, spaced or with "
-        "invisible signs: 99 in 100 with a check digit, 97 of the rest; of decoys 1 in 200 at most.",
+        "Generated values are found whole, glued to Chinese, full-width, spaced or with invisible "
+        "signs: 99 in 100 with a check digit, 97 of the rest; of decoys 1 in 200 at most.",
         "GB 11643; ISO/IEC 7812; ISO 13616; ITU-T E.164",
     ),
     "D2": Requirement(
@@ -205,8 +205,8 @@ REQUIREMENTS: dict[str, Requirement] = {
         "CWE-1333: inefficient regular expression complexity",
     ),
     "D3": Requirement(
-        "95 in 100 secrets are refused, of kinds with a rule, without one, encoded once or twice; 2 "
-        "in 100 harmless notes and lines of code at most.",
+        "95 in 100 secrets are refused, of kinds with a rule, without one, encoded once or twice; "
+        "2 in 100 harmless notes and lines of code at most.",
         "CWE-200; the vendors' published formats",
     ),
     "D4": Requirement(

@@ -46,10 +46,22 @@ def texts_and_findings(draw):
     ]
 
 
-@settings(max_examples=400)
+@pytest.mark.requirement("D5")
+@settings(max_examples=500)
 @given(texts_and_findings())
 def test_nothing_found_stays_and_nothing_else_changes(case):
-    text, findings = case
+    check_redaction(*case)
+
+
+@pytest.mark.long
+@pytest.mark.requirement("D5")
+@settings(max_examples=10_000)
+@given(texts_and_findings())
+def test_nothing_found_stays_in_ten_thousand_texts(case):
+    check_redaction(*case)
+
+
+def check_redaction(text, findings):
     covered = {at for one in findings for at in range(one.start, one.end)}
     result = REDACTOR.apply(text, findings, "content")
     rest = result.text

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from benchmarks.guard_secrets import HARMLESS, secrets_by_split
 from gateway.guard.normalise import normalise
 from gateway.guard.rules import load_secret_rules, parse_secret_rules
 from gateway.guard.scan import ScanTimeout
@@ -208,11 +209,27 @@ PLAIN = [
 ]
 
 
+@pytest.mark.requirement("D3")
 @pytest.mark.parametrize(
     ("kind", "text"), [(kind, text) for kind, texts in SECRETS.items() for text in texts]
 )
 def test_a_secret_is_seen(kind, text):
     assert kind in {finding.kind for finding in find_secrets(normalise(text), RULES)}
+
+
+@pytest.mark.requirement("D3")
+@pytest.mark.parametrize("split", secrets_by_split(each=1))
+def test_ninety_five_in_a_hundred_random_secrets_of_every_split_are_seen(split):
+    texts = secrets_by_split(each=2)[split]
+    seen = [text for text in texts if find_secrets(normalise(text), RULES)]
+    assert len(seen) >= 0.95 * len(texts)
+
+
+@pytest.mark.requirement("D3")
+@pytest.mark.parametrize("name", HARMLESS)
+def test_two_in_a_hundred_harmless_texts_at_most_are_taken_for_a_secret(name):
+    taken = [text for text in HARMLESS[name] if find_secrets(normalise(text), RULES)]
+    assert len(taken) <= 0.02 * len(HARMLESS[name])
 
 
 @pytest.mark.parametrize("text", PLAIN)
