@@ -32,6 +32,7 @@ IDENTIFIERS = frozenset(
         "FR_NIR",
         "HK_ID",
         "IBAN_CODE",
+        "ID_NUMBER",
         "IMEI",
         "IN_AADHAAR",
         "IN_PAN",

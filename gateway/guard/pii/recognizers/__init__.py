@@ -23,6 +23,7 @@ from gateway.guard.pii.recognizers.fi_hetu import HetuRecognizer
 from gateway.guard.pii.recognizers.fr_nir import NirRecognizer
 from gateway.guard.pii.recognizers.hk_id import HongKongIdRecognizer
 from gateway.guard.pii.recognizers.iban import IbanRecognizer
+from gateway.guard.pii.recognizers.id_number import IdNumberRecognizer
 from gateway.guard.pii.recognizers.imei import ImeiRecognizer
 from gateway.guard.pii.recognizers.in_aadhaar import AadhaarRecognizer
 from gateway.guard.pii.recognizers.in_pan import PanRecognizer
@@ -83,6 +84,7 @@ def every_recognizer() -> tuple[Recognizer, ...]:
         NirRecognizer(),
         HongKongIdRecognizer(),
         IbanRecognizer(),
+        IdNumberRecognizer(),
         ImeiRecognizer(),
         AadhaarRecognizer(),
         PanRecognizer(),
