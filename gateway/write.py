@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from hashlib import sha256
 
 from core import write as engine
-from core.errors import Conflict, GatewayError, Invalid
+from core.errors import Conflict, GatewayError, Invalid, ScopeMissing
 from core.event import AuditEvent
 from core.ids import EventId, new_uuid
 from core.model import Draft, Guarded, Receipt, Target
@@ -143,6 +143,7 @@ async def write_batch(
         items: at most 256; an item that could not be parsed comes as its error.
 
     Raises:
+        ScopeMissing: the token lacks the scope of a write; nothing was written.
         Conflict: the idempotency key stands for another batch; nothing was written.
         Unavailable: an idempotency key could not be looked up; nothing was written.
     """
@@ -162,6 +163,8 @@ async def write_batch(
                 part = None if once is None else _part(once, number)
                 soon = time.monotonic() < deadline
                 results.append(await write(gate, call, target, draft, part, embed_now=soon))
+        except ScopeMissing:  # of the token, so of every item: the caller is told what to bring
+            raise
         except GatewayError as err:
             results.append(err)
     return results
