@@ -165,8 +165,8 @@ REQUIREMENTS: dict[str, Requirement] = {
         "CWE-204: observable response discrepancy",
     ),
     "C10": Requirement(
-        "Whatever people of several tenants do to their own, share and take back, with keys and "
-        "with tokens, no byte of one reaches who may not see it at that moment, with any part away.",
+        "Whatever people of several tenants do, share and take back, with keys and with tokens, no "
+        "byte of one reaches who may not see it at that moment; nor while a part is away.",
         "OWASP API Security 2023, API1: broken object level authorization",
     ),
     "C11": Requirement(
@@ -219,6 +219,11 @@ REQUIREMENTS: dict[str, Requirement] = {
         "emoji and combining marks beside them.",
         "GDPR, article 25: data protection by design",
     ),
+    "D8": Requirement(
+        "docs/guard.md lists every kind, how it is told and how well, in English and Chinese with "
+        "intervals; kinds told by their surroundings are called best effort.",
+        "ISO/IEC 27559, section 7: what a measure does is stated",
+    ),
     "D14": Requirement(
         "Personal data is in no log, error, metric label, trace, repr or validation message.",
         "CWE-209: error message containing sensitive information",
@@ -261,7 +266,7 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Site Reliability Engineering, addressing cascading failures",
     ),
     "M1": Requirement(
-        "Over thousands of random operations of twelve users in four tenants no reply, error, "
+        "Over thousands of random operations of twenty users in five tenants no reply, error, "
         "metric, span or audit view holds an id of another.",
         "docs/architecture.md",
     ),

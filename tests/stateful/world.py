@@ -186,6 +186,11 @@ class World:
         memory.about.number += 1
         return f"{self.word(memory)} note {memory.about.number} of tea 和茶"
 
+    def mentioned(self, text: str) -> set[str]:
+        """Return what of anybody stands in `text`."""
+        found = {thing for pattern in (ID, WORD, SECRET) for thing in pattern.findall(text)}
+        return found & self.owners.keys()
+
     def own(self, person: Person, *things: str) -> None:
         for thing in things:
             self.owners[thing] = Owned(person.tenant, person)
