@@ -104,8 +104,10 @@ mutants-walls: $(READY) ## take each wall away in a copy; a test must notice
 	@$(BIN)/python -m tests.mutants.walls
 
 .PHONY: bench
-bench: $(READY) ## the numbers of docs/performance.md
+bench: $(READY) ## the numbers of docs/performance.md and docs/guard.md
 	@$(BIN)/python benchmarks/paths.py
+	@$(BIN)/python -m benchmarks.guard_speed
+	@$(BIN)/python -m benchmarks.guard_quality
 	@$(BIN)/python benchmarks/access.py
 
 .PHONY: lint
