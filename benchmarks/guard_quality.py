@@ -24,7 +24,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from benchmarks.guard_secrets import HARMLESS, secrets_by_split
+from benchmarks.guard_harmless import HARMLESS
+from benchmarks.guard_secrets import secrets_by_split
 from benchmarks.guard_texts import KINDS, decoys, notes
 from benchmarks.stock_presidio import ask
 from gateway.guard.kinds import BEST_EFFORT

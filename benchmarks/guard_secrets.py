@@ -1,10 +1,12 @@
-"""Made-up secrets, and texts that only look like some: what the rules for secrets are measured on.
+"""Made-up secrets: what the rules for secrets are measured on.
 
 Rules this module keeps:
 - Values are random, from a seeded generator, in the shapes that vendors and the public rules of
   gitleaks and detect-secrets describe; none opens anything.
-- Two splits: `seen` has a rule of its own in policies/secrets.yaml; `unseen` are vendors without
-  one, which only the general rules (a name beside a random value) can see.
+- `SEEN` has a rule of its own in policies/secrets.yaml. The other splits are vendors and habits
+  without one, which only the general rules (a name beside a random value) can see.
+- Each of those was written down when the rules were thought final, and was run before any rule was
+  changed for it: docs/guard.md says what was seen at first sight.
 """
 
 import base64
@@ -202,6 +204,149 @@ UNSEEN = (
 )
 """Vendors and habits without a rule of their own."""
 
+LATER = (
+    *(
+        "render_api_key: rnd_{a28}",
+        "POSTHOG_PROJECT_TOKEN=phc_{a43}",
+        "resend api key re_{a8}_{a24}",
+    ),
+    *("pinecone_api_key = pcsk_{a6}_{a64}", "weaviate admin key: {a36}", "COHERE_API_KEY={a40}"),
+    *("mistral api key is {a32}", "ELEVENLABS_API_KEY=sk_{h48}", "replicate token r8_{a37}"),
+    *("tailwind license key: {u8}-{u8}", "segment write key = {a32}", "MIXPANEL_SECRET={h32}"),
+    *("amplitude_secret_key: {h32}", "branch_secret = secret_live_{a32}", "razorpay secret: {a24}"),
+    *("paypal_client_secret={a80}", "braintree_private_key = {h32}", "adyen api key: AQE{b80}="),
+    *("plivo auth token {a40}", "vonage api secret is {a16}", "nexmo_secret: {a16}"),
+    *(
+        "cloudinary://{d15}:{a27}@demo",
+        "ftp://deploy:{a12}@files.example",
+        "ldap bind password: {a14}",
+    ),
+    *("ansible vault pass: {a16}", "keystore.password={a12}", "spring.datasource.password: {a12}"),
+    *(
+        "the alarm code is {d6}",
+        "gate code: {d4}#",
+        "sim pin is {d4}",
+        "steam guard secret: {b28}=",
+    ),
+    *(
+        "萤石云 accessToken：{a32}",
+        "极光推送 master secret {h24}",
+        "短信平台密钥={a24}",
+        "解锁密码改成{d6}",
+    ),
+    *(
+        "网银登录密码 {a10}",
+        "路由器管理密码为{a9}",
+        "保险柜密码是{d6}",
+        "邮箱授权码：{l16}",
+        "微信支付密码{d6}",
+    ),
+)
+"""Written down after the first rules; 87 % were seen, and two general rules came from the rest."""
+
+LAST = (
+    *("unsplash_access_key: {a43}", "OPENWEATHER_API_KEY={h32}", "deepgram api key {h40}"),
+    *("pusher_app_secret = {h20}", "mux token secret: {a75}", "FIREBASE_TOKEN=1//0{a60}"),
+    *("ngrok authtoken {a49}", "stability api key: sk-{a48}", "lemonsqueezy signing secret {a32}"),
+    *("wandb login key: {h40}", "comet_api_key = {a25}", "clearbit secret api key is sk_{h32}"),
+    *(
+        "bugsnag_api_key: {h32}",
+        "rollbar post server item token {h32}",
+        "loggly customer token: {h8}-{h4}-{h4}-{h4}-{h12}",
+    ),
+    *(
+        "SMTP_PASSWORD={a18}",
+        "imap password is {a12}",
+        "nas admin password: {a11}",
+        "jdbc:mysql://h/d?user=a&password={a13}",
+    ),
+    *(
+        "MYSQL_ROOT_PASSWORD: {a16}",
+        "pgpass: db:5432:app:u:{a16}",
+        "rsync password={a10}",
+        "htpasswd admin:$apr1${a8}${a22}",
+    ),
+    *(
+        "locker combination is {d2}-{d2}-{d2}",
+        "bike lock code: {d4}",
+        "my apple id password is {a11}!",
+        "her email password: {a10}",
+    ),
+    *(
+        "阿里云短信 secret：{a30}",
+        "数据库密码为{a12}",
+        "苹果账号密码：{a10}",
+        "门锁密码{d6}",
+        "公司vpn口令是{a9}",
+        "小程序appsecret是{h32}",
+    ),
+)
+"""Written down after that; 93 % were seen, and one rule was widened to bare hex after "token"."""
+
+FOURTH = (
+    *("harvest_access_token: {d7}.pt.{a40}", "calendly token is {a60}", "TODOIST_API_TOKEN={h40}"),
+    *("trello api secret: {h64}", "clickup token pk_{d8}_{u32}", "monday api token: {a80}"),
+    *("pipedrive_api_token={h40}", "klaviyo private key pk_{h34}", "customerio app key: {h32}"),
+    *("appsflyer dev key is {a22}", "onesignal rest api key: {a48}", "maxmind_license_key={a16}"),
+    *(
+        "hetzner api token {a64}",
+        "linode token: {h64}",
+        "scaleway secret key {h8}-{h4}-{h4}-{h4}-{h12}",
+    ),
+    *("ovh consumer key: {a32}", "backblaze applicationKey: K00{a28}", "wasabi secret key = {a40}"),
+    *("cassandra password: {a12}", "rabbitmq pass = {a14}", "minio root password is {a16}"),
+    *(
+        "router login admin / {a9}7!",
+        "ssh passphrase: {l6} {l5} {d3}",
+        "keepass master password is {a12}",
+    ),
+    *("京东云 secret key：{a32}", "飞书机器人 app secret: {a32}", "七牛云 SecretKey={a40}"),
+    *("后台管理员密码是{a10}", "校园网密码：{a8}", "我的锁屏密码是{d6}"),
+)
+"""Written down after that; 85 % were seen, and the rules for values beside a name were widened."""
+
+UNTOUCHED = (
+    *(
+        "toggl api token: {h32}",
+        "shortcut token is {h8}-{h4}-{h4}-{h4}-{h12}",
+        "FRESHDESK_API_KEY={a20}",
+    ),
+    *("zoom client secret: {a32}", "miro access token eyJ{a60}", "webflow token {h64}"),
+    *(
+        "activecampaign key: {h72}",
+        "sendinblue_api_key = xsmtpsib-{h64}",
+        "iterable api key is {h32}",
+    ),
+    *(
+        "adjust app secret: {d10}",
+        "braze rest key: {h8}-{h4}-{h4}-{h4}-{h12}",
+        "geoip license key {a16}",
+    ),
+    *(
+        "vultr api key: {u36}",
+        "upcloud password: {a14}",
+        "dreamhost key is {u16}",
+        "gandi pat: {h40}",
+    ),
+    *("cockroach password {a16}9!", "influx token: {b86}==", "nats creds password={a22}"),
+    *(
+        "my bank pin is {d4}",
+        "garage code is {d5}",
+        "laptop password: {l7}{d2}",
+        "icloud pw is {a10}",
+    ),
+    *(
+        "字节跳动 app secret {h32}",
+        "讯飞开放平台apikey:{h32}",
+        "又拍云操作员密码是{a12}",
+        "支付宝登录密码：{a11}",
+    ),
+    *("家里wifi密码 {l8}", "行李箱密码是{d3}7", "VPN 预共享密钥为{a20}"),
+)
+"""Written down last: 87 % were seen. A figure to publish and not a gate."""
+
+UNTOUCHED_SPLIT = "kinds noted last"
+
 # The first words of the English list of BIP 39.
 _LISTED = (
     "abandon ability able about above absent absorb abstract absurd abuse access accident "
@@ -276,87 +421,15 @@ def secrets_by_split(seed: int = 7, each: int = 6) -> dict[str, list[str]]:
             for shape in shapes
             for _ in range(each)
         ]
-        for name, shapes in (("rules' own", SEEN), ("kinds without a rule", UNSEEN))
+        for name, shapes in (
+            ("rules' own", SEEN),
+            ("kinds without a rule", UNSEEN),
+            ("kinds noted later", LATER),
+            ("kinds noted third", LAST),
+            ("kinds noted fourth", FOURTH),
+            (UNTOUCHED_SPLIT, UNTOUCHED),
+        )
     }
     made["recovery phrases"] = _phrases(rng, 60)
     made["rules' own, encoded once or twice"] = _dressed(rng, made["rules' own"])
     return made
-
-
-HARMLESS = {
-    "notes": [
-        f"{who} {what} {when}"
-        for who in ("She", "My brother", "The landlord", "Our team", "他", "我的同事")
-        for what in (
-            "asked me to change the password policy",
-            "lost the key to the cellar",
-            "keeps tokens for the tram in a jar",
-            "read about private keys and certificates",
-            "is the secret author of the column",
-            "pinned a map on the wall",
-            "moved the meeting on access control",
-            "passed the exam with 92 points",
-            "says the code review took 3 hours",
-            "bought 2 tickets, row 14, seats 7-8",
-            "likes tea more than coffee",
-            "forgot the passphrase again",
-            "忘记了密码，要重新设置",
-            "在学密码学",
-            "说钥匙在门口的花盆下面",
-            "订了下周三的会议室",
-            "喜欢听爵士乐",
-            "的令牌环网课讲得很好",
-        )
-        for when in ("yesterday.", "in March 2024", "，昨天。")
-    ],
-    "code": [
-        (
-            "def check(password: str) -> bool:\n    return hmac.compare_digest(digest(password), "
-            "stored)"
-        ),
-        "const token = await getToken({ audience });",
-        'api_key = os.environ["API_KEY"]',
-        "export const SECRET_KEY = process.env.SECRET_KEY;",
-        "password = getpass.getpass()",
-        "if (!user.password) throw new Error('no password');",
-        "SELECT password_hash FROM users WHERE id = $1;",
-        "token: ${{ secrets.GITHUB_TOKEN }}",
-        "ssh-keygen -t ed25519 -C rosa@pier",
-        "kubectl create secret generic db --from-file=./password.txt",
-        "secretKeyRef:\n  name: db\n  key: password",
-        "assert response.headers['authorization'] is None",
-        '<input type="password" name="password" autocomplete="current-password">',
-        "class TokenBucket:\n    def __init__(self, rate: float) -> None: ...",
-        "import secrets\nkey = secrets.token_urlsafe(32)",
-        "git commit -m 'auth: rotate keys' # 4bc23c4",
-        "uuid = '018f9c1e-7b1d-7a2c-9e55-0a1b2c3d4e5f'",
-        'integrity="sha384-oqVuAfXRKap7fdgcCY5uykM6+R9GqQ8K"',
-        "hash: 9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
-        "x.password = form.password.data",
-        "logger.info('token refreshed for %s', user.id)",
-        "max_tokens=4096, temperature=0.7",
-        'primary_key=True, foreign_key="users.id"',
-        "keyboard.on('keypress', handler)",
-        "passwordField.setVisible(false)",
-        "CREATE USER app WITH PASSWORD :'app_password';",
-        "def test_wrong_password_is_refused(client): ...",
-        "docker run -e POSTGRES_PASSWORD=$PGPASSWORD postgres:16",
-        "<Key>Enter</Key>",
-        "cache_key = f'{tenant}:{user}:{version}'",
-        "rsa.generate_private_key(public_exponent=65537, key_size=2048)",
-        "apiKey: string;",
-        "token?: string | null;",
-        "type Credentials = { username: string; password: string };",
-        "it('shows the password strength meter')",
-        "auth: { type: 'oauth2', flow: 'authorizationCode' }",
-        "headers: { Authorization: `Bearer ${token}` }",
-        "password=<your-password>",
-        "API_KEY=your_api_key_here",
-        "SECRET_KEY=changeme # in .env.example",
-        "vault kv get -field=password secret/db",
-        "openssl rand -base64 32",
-        "sha256sum dist/*.whl",
-        "pip install --require-hashes -r requirements.lock",
-    ],
-}
-"""Texts that a rule may not take for a secret."""

@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 import regex
 
@@ -31,6 +32,9 @@ _ENGINE_SECONDS = 4.0
 so it gets this many seconds for each of ours."""
 
 BLOCK_CHARACTERS = 8192
+
+_SCRAMBLED = 0.42
+"""Changes of case a letter: one in two where letters are random, two a word in CamelCase."""
 
 _EDGES = "()[]<>{},.;:!?。、，；：！？…*"
 _QUOTES = "\"'`“‘"
@@ -164,8 +168,7 @@ def _filled(match: regex.Match[str], _rule: SecretRule, rules: SecretRules) -> b
 def _token(match: regex.Match[str], rule: SecretRule, rules: SecretRules) -> bool:
     value = match["value"]
     return (
-        any(char.isdigit() for char in value)
-        and any(char.isalpha() for char in value)
+        (_has_both(value) or _is_scrambled(value))
         and not rules.placeholder.fullmatch(value)
         and not _REFERENCE.match(value)
         and not _CODE.match(value)
@@ -233,6 +236,16 @@ def _goes_on(match: regex.Match[str]) -> bool:
 
 def _mixed_case(value: str) -> bool:
     return value[1:] != value[1:].lower() and value != value.upper()
+
+
+def _has_both(value: str) -> bool:
+    return any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
+
+
+def _is_scrambled(value: str) -> bool:
+    """Return whether the case changes at every other letter or so, as in no CamelCase word."""
+    changes = sum(one.isupper() != other.isupper() for one, other in pairwise(value))
+    return value.isalpha() and changes >= _SCRAMBLED * len(value)
 
 
 def entropy_bits(value: str) -> float:

@@ -9,7 +9,8 @@ from gateway.guard.pii.shaped import AnnouncedRecognizer
 
 _NAMES = (
     r"(?:bank|checking|chequing|savings|current|deposit|salary|payroll|brokerage"
-    r"|wire)[ -]accounts?|account (?:numbers?|no\.?|details)|accounts?(?= ?(?:#|no\b|num|ending))"
+    r"|wire)[ -]accounts?|account (?:numbers?|no\.?|details)|accounts?(?= ?(?:#|no\b|num|ending"
+    r"|[0-9]{6}))"
     r"|acct\.?|a/c"
     r"|routing|aba(?: number)?|sort[ -]code|bsb|ifsc|clabe|bank ?(?:no|number)|iban|swift|账号"
     r"|帐号|账户|帐户|賬號|賬戶|帳號|银行账|对公账|收款账|口座番号|kontonummer|konto"

@@ -10,7 +10,8 @@ from gateway.guard.pii.shaped import AnnouncedRecognizer
 _NAMES = (
     r"driver'?s?'?(?:’s)? ?-?licen[cs]es?|driving ?-?licen[cs]es?|driver lic"
     r"|licen[cs]e (?:number|no\.?)"
-    r"|dl(?= ?(?:#|no|num|:))|führerschein(?:nummer)?|permis de conduire|驾驶证|驾照|駕照"
+    r"|dl(?= ?(?:#|no|num|:))|(?:my|his|her|their) dl|führerschein(?:nummer)?|permis de conduire"
+    r"|驾驶证|驾照|駕照"
     r"|運転免許証?|免許証"
 )
 _VALUE = (
