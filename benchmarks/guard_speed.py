@@ -24,7 +24,7 @@ from gateway.resources import data_path
 
 SHORT = 120
 SIZES = (1_024, 2_048, 4_096, 8_192, 16_384, 32_768)
-HOSTILE = 100_000
+HOSTILE_CHARACTERS = 100_000
 FILLER = {
     "en": (
         "She moved the meeting about the garden plan to the week after next. ",
@@ -128,11 +128,13 @@ def _checked(guard: Guard, text: str) -> object:
 
 
 def _print_hostile(guard: Guard) -> None:
-    from tests.gateway.guard.test_hostile import PIECES, text_of  # noqa: PLC0415 - its pieces alone
+    # Their pieces alone; nothing of the tests is run.
+    from tests.gateway.guard.test_hostile import PIECES, text_of  # noqa: PLC0415
+    from tests.gateway.guard.test_linear_time import HOSTILE as MORE  # noqa: PLC0415
 
     took = []
-    for piece in PIECES:
-        text = text_of(piece, HOSTILE)
+    for piece in dict.fromkeys((*PIECES, *MORE)):
+        text = text_of(piece, HOSTILE_CHARACTERS)
         begun = time.thread_time()
         scan = guard.scan(Leaf(path="content", text=text))
         took.append((time.thread_time() - begun, piece, scan is None))
