@@ -187,7 +187,7 @@ def decisions() -> Iterator[Wall]:
     """Yield what decides, and what takes a decision back."""
     yield replaced(
         "decision: Casbin's answer", RULES, '        if yes is True and line.effect == "allow":',
-        '        if line.effect == "allow":', "tests/policies/test_access.py",
+        '        if line.effect == "allow":', "tests/attacks/test_casbin_decides.py",
     )  # fmt: skip
     yield replaced(
         "decision: Casbin's reason", RULES, "        if reason != list(line[:5]):",
