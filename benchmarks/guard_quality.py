@@ -23,6 +23,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from benchmarks.guard_harmless import HARMLESS
 from benchmarks.guard_secrets import secrets_by_split
@@ -67,7 +68,7 @@ _JOINED = 3
 _Z = 1.96
 
 
-class Guarded:
+class OurGuard:
     """The guard under one policy, as a predictor of spans."""
 
     def __init__(self, name: str, detector: PiiDetector, secrets: SecretRules) -> None:
@@ -139,13 +140,13 @@ class Score:
     texts: int = 0
 
 
-def score(rows: Sequence[dict[str, object]], predictor: Guarded | Presidio) -> Score:
+def score(rows: Sequence[dict[str, Any]], predictor: OurGuard | Presidio) -> Score:
     """Compare predictions with gold spans, group by group."""
     made = Score()
-    judged = {group(span["type"]) for row in rows for span in row["spans"]}  # type: ignore[attr-defined]
+    judged = {group(span["type"]) for row in rows for span in row["spans"]}
     for row in rows:
         text = str(row["text"])
-        gold = [(one["start"], one["end"], group(one["type"])) for one in row["spans"]]  # type: ignore[attr-defined]
+        gold = [(one["start"], one["end"], group(one["type"])) for one in row["spans"]]
         found = [(start, end, group(kind)) for start, end, kind in predictor.spans(text)]
         covered = bytearray(len(text))
         for start, end, _ in found:
@@ -230,14 +231,14 @@ def _f1(one: Counts) -> str:
     return f"{100 * 2 * one.hits / doubled:.1f}" if doubled else "-"
 
 
-def sets(folder: Path) -> Iterator[tuple[str, list[dict[str, object]]]]:
+def sets(folder: Path) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     """Yield each set's name and rows."""
     for file in sorted(folder.glob("pii/*.dev.jsonl")):
         rows = [json.loads(line) for line in file.open(encoding="utf-8") if line.strip()]
         yield file.name.removesuffix(".dev.jsonl"), rows
 
 
-def print_sets(folder: Path, predictors: Sequence[Guarded | Presidio]) -> None:
+def print_sets(folder: Path, predictors: Sequence[OurGuard | Presidio]) -> None:
     """Print a line for each set and predictor, and one for each group below."""
     details = []
     print("## Sets of others\n")
@@ -278,7 +279,7 @@ def print_sets(folder: Path, predictors: Sequence[Guarded | Presidio]) -> None:
             )
 
 
-def print_notes(guarded: Guarded, count: int) -> None:
+def print_notes(guarded: OurGuard, count: int) -> None:
     """Print recall and false hits on generated notes, per kind and language."""
     print(f"\n## Generated notes, {count} a kind and language, `{guarded.name}`\n")
     print(
@@ -338,9 +339,9 @@ def main() -> None:
     asked = parser.parse_args()
     detector = load_detector()
     rules = load_secret_rules(data_path("policies", "secrets.yaml"))
-    predictors: list[Guarded | Presidio] = [
-        Guarded("balanced", detector, rules),
-        Guarded("strict", detector, rules),
+    predictors: list[OurGuard | Presidio] = [
+        OurGuard("balanced", detector, rules),
+        OurGuard("strict", detector, rules),
     ]
     folder = os.environ.get("MEMWARDEN_EVAL_DIR", "")  # noqa: TID251 - no setting of the gateway
     if asked.kinds:
@@ -356,7 +357,7 @@ def main() -> None:
         except LookupError as err:
             print(f"Stock Presidio is left out: the spaCy model {err} is not installed.\n")
         print_sets(Path(folder), predictors)
-    print_notes(Guarded("balanced", detector, rules), asked.notes)
+    print_notes(OurGuard("balanced", detector, rules), asked.notes)
     print_secrets(rules)
 
 

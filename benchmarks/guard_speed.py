@@ -129,8 +129,8 @@ def _checked(guard: Guard, text: str) -> object:
 
 def _print_hostile(guard: Guard) -> None:
     # Their pieces alone; nothing of the tests is run.
-    from tests.gateway.guard.test_hostile import PIECES, text_of  # noqa: PLC0415
-    from tests.gateway.guard.test_linear_time import HOSTILE as MORE  # noqa: PLC0415
+    from tests.gateway.guard.test_hostile import PIECES, text_of  # noqa: PLC0415 - slow
+    from tests.gateway.guard.test_linear_time import HOSTILE as MORE  # noqa: PLC0415 - slow
 
     took = []
     for piece in dict.fromkeys((*PIECES, *MORE)):

@@ -49,8 +49,8 @@ def ask(model: str, texts: Sequence[str]) -> list[Answer]:
 def main() -> None:
     """Answer for the texts on standard input, as JSON."""
     import spacy  # noqa: PLC0415 - slow, and not always asked
-    from presidio_analyzer import AnalyzerEngine  # noqa: PLC0415
-    from presidio_analyzer.nlp_engine import NlpEngineProvider  # noqa: PLC0415
+    from presidio_analyzer import AnalyzerEngine  # noqa: PLC0415 - as above
+    from presidio_analyzer.nlp_engine import NlpEngineProvider  # noqa: PLC0415 - as above
 
     model = sys.argv[1]
     if not (spacy.util.is_package(model) or Path(model).exists()):
