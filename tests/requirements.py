@@ -165,8 +165,8 @@ REQUIREMENTS: dict[str, Requirement] = {
         "CWE-204: observable response discrepancy",
     ),
     "C10": Requirement(
-        "Whatever people of several tenants do, share and take back, with keys and with tokens, no "
-        "byte of one reaches who may not see it at that moment; nor while a part is away.",
+        "Whatever people of several tenants do, share and take back, with keys and with tokens, "
+        "no byte of one reaches who may not see it at that moment; nor while a part is away.",
         "OWASP API Security 2023, API1: broken object level authorization",
     ),
     "C11": Requirement(

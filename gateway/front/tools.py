@@ -359,6 +359,7 @@ _LOOKS_LIKE: Mapping[str, str] = {
     "SECRET.JWT": "a signed token",
     "SECRET.CONNECTION_STRING": "a connection string with a password",
     "SECRET.PASSWORD": "a password",
+    "SECRET.RECOVERY_PHRASE": "a recovery phrase",
 }
 
 
