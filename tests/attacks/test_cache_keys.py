@@ -79,6 +79,12 @@ async def test_each_query_of_each_person_has_a_key_of_its_own() -> None:
     assert len(made) == len(set(made.values())) > 1_000
 
 
+async def test_one_digest_of_two_people_is_two_keys() -> None:
+    """The digest is keyed by the person too; neither wall leans on the other."""
+    digest = new_uuid().bytes * 2
+    assert len({cache._key(keys, digest) for keys in await owners()}) == 3
+
+
 async def test_each_idempotency_key_of_each_principal_is_its_own() -> None:
     """A key of a caller is printable, an id of a credential holds no separator."""
     pick, keyring = random.Random(10), memory_keyring()
