@@ -29,7 +29,7 @@ def detector():
 def missed(detector, kind, language, count, seed):
     texts = []
     for note in notes(kind, language, count, seed):
-        places = set()
+        places: set[int] = set()
         for one in detector.detect(normalise(note.text)):
             places.update(range(one.start, one.end))
         if not places.issuperset(range(note.start, note.end)):

@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -29,7 +30,7 @@ def test_every_kind_is_listed_once_and_best_effort_is_called_so():
 
 @pytest.mark.requirement("D8")
 def test_every_measured_kind_has_its_figures_with_intervals_in_both_languages():
-    figures = {}
+    figures: dict[str, Any] = {}
     for row in rows("## Measured"):
         for kind in named(row):
             figures.setdefault(kind, []).append(row)

@@ -67,7 +67,7 @@ def calls_of(work):
     return count, made
 
 
-def text_of(piece, size):
+def text_of(piece: str, size: int) -> str:
     return (piece * (size // len(piece) + 1))[:size]
 
 
