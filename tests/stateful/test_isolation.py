@@ -21,6 +21,7 @@ from tests.stateful.world import PEOPLE, TENANTS, Kept, World
 ROUND = 1_000
 """So many operations a tenant, before what everybody may see is looked through."""
 FEW = 120
+SEED = 2026
 MANY = 20
 
 
@@ -40,7 +41,8 @@ def own(issuer: TestIssuer) -> Iterator[House]:
 
 def lived(house: House, issuer: TestIssuer, steps: int, *missing: str, rounds: int = 1) -> World:
     """Let everybody act; returns what came of it."""
-    seed = secrets.randbits(32)
+    # What lands is judged by the same operations each time; the long runs look for others.
+    seed = SEED if rounds == 1 else secrets.randbits(32)
     print(f"seed {seed}")  # noqa: T201 - what a failure is replayed from
     world = World(house, issuer, seed, missing)
     for _ in range(rounds):
