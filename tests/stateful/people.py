@@ -319,7 +319,7 @@ class Steps:
             )
             if self.may_not(reply, memory, "forget"):
                 return
-            assert reply.json() == {"deleted": 1}
+            assert reply.json() == {"deleted": 1}, reply.text
         self.dropped(memory)
 
     def dropped(self, memory: Kept) -> None:

@@ -171,6 +171,7 @@ async def live(world: World, people: list[Person], steps: int) -> None:
     names, weights = [*WEIGHTS], [*WEIGHTS.values()]
     pick = people[0].tenant.pick
     for step in range(steps):
+        world.stay_fresh(people)
         acting = Sharing(world, pick.choice(people))
         name = pick.choices(names, weights)[0]
         if len(acting.own()) > MOST_KEPT:

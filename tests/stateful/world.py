@@ -11,6 +11,7 @@ Rules this module keeps:
 import random
 import re
 import secrets
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,6 +22,7 @@ from tests.house import House, key_body, rpc_headers, text_of
 from tests.identity.issuer import TestIssuer
 
 TENANTS = 5
+SIGNED_IN_SECONDS = 60.0
 PEOPLE = ("ana", "bo", "小陈", "dee")  # the same names in every tenant: a name is nobody's proof
 NAMESPACES = ("main", "side")
 SPACES = {"basics": "same_user", "files": "same_user", "team": "members", "club": "members"}
@@ -57,6 +59,8 @@ class Person:
     key_id: str = ""
     cursors: list[str] = field(default_factory=list)
     number: int = 0
+    signed_in: float = 0.0
+    """When they signed in last, in monotonic seconds; of who comes with a token."""
 
     def about(self, **fields: Any) -> dict[str, Any]:
         return ({"user_id": self.name} if self.names_itself else {}) | fields
@@ -174,6 +178,13 @@ class World:
             sub=person.name, tenant=person.tenant.id, auth_time=now, exp=now + 3600
         )
         self.owners[person.key] = Owned(person.tenant, person)
+        person.signed_in = time.monotonic()
+
+    def stay_fresh(self, people: list[Person]) -> None:
+        """Have whoever signed in a while ago do so again: to forget takes it within five minutes."""
+        for person in people:
+            if person.by_token and time.monotonic() - person.signed_in > SIGNED_IN_SECONDS:
+                self.renew(person)
 
     def word(self, memory: Kept) -> str:
         """Return a new word that is this memory's alone."""
