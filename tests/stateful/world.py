@@ -147,7 +147,7 @@ class World:
         self.tenants = [self._tenant(seed, number, pick) for number in range(TENANTS)]
 
     def _tenant(self, seed: int, number: int, pick: random.Random) -> Tenant:
-        admin = self.house.tenant(f"isolation {seed} {number}")
+        admin = self.house.tenant(f"isolation {seed} {number} {secrets.token_hex(4)}")
         tenant = Tenant(number, admin.tenant, admin.key, random.Random(pick.random()))
         self.owners[tenant.id] = self.owners[admin.key] = Owned(tenant)
         for place, name in enumerate(PEOPLE):
@@ -181,7 +181,7 @@ class World:
         person.signed_in = time.monotonic()
 
     def stay_fresh(self, people: list[Person]) -> None:
-        """Have whoever signed in a while ago do so again: to forget takes it within five minutes."""
+        """Have whoever signed in a while ago do so again: who forgets must have done so lately."""
         for person in people:
             if person.by_token and time.monotonic() - person.signed_in > SIGNED_IN_SECONDS:
                 self.renew(person)
