@@ -8,6 +8,7 @@ Rules this module keeps:
 - Findings carry spans and kinds, no text.
 """
 
+import re
 import time
 from collections.abc import Callable, Sequence
 
@@ -52,6 +53,14 @@ class _NoContext(ContextAwareEnhancer):
         context: list[str] | None = None,
     ) -> list[RecognizerResult]:
         return raw_results
+
+
+_UUID = re.compile(
+    r"(?<![0-9A-Za-z-])[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
+    r"(?![0-9A-Za-z-])",
+    re.IGNORECASE,
+)
+"""Source: RFC 9562, 4: with its version and variant."""
 
 
 class _Engine:
@@ -142,7 +151,10 @@ class Detector(PiiDetector):
             # Whatever broke, the text was not judged; the cause stays inside as `__cause__`.
             raise ScanFailed("personal data") from err
         findings = []
+        machine_ids = [found.span() for found in _UUID.finditer(text)] if results else []
         for result in results:
+            if any(start < result.start and result.end < end for start, end in machine_ids):
+                continue  # groups of digits in the middle of a UUID are no number of a person
             start, end = layer.span(result.start, result.end)
             if result.entity_type in BEST_EFFORT and result.entity_type not in asked:
                 continue

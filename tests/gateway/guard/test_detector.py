@@ -84,3 +84,11 @@ def test_the_guard_loads_without_presidio_until_it_is_asked():
         "sys.exit('presidio_analyzer' in sys.modules or 'spacy' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_groups_of_digits_inside_a_uuid_are_no_number_of_a_person():
+    detector = Detector()
+    inside = "4251-7000-8817"  # a right Aadhaar number by itself
+    assert detector.detect(normalise(f"his number is {inside}"))
+    assert not detector.detect(normalise(f"sample 01a22dca-{inside}-b0d4b3ea1a06"))
+    assert detector.detect(normalise(f"sample 01a22dca-{inside}-b0d4b3ea1a0"))  # no UUID
