@@ -26,7 +26,7 @@ OUTSIDE = "SPACE.SENSITIVE"
 
 def author_of(principal: Principal) -> str:
     """Return who writes: `user:<user_id>` of a token that is a person's, else `key:<id>`."""
-    if principal.scopes is not None and principal.person is not None:
+    if principal.by_token and principal.person is not None:
         return f"user:{principal.person}"
     return f"key:{principal.key_id}"
 

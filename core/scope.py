@@ -82,6 +82,10 @@ class SourceKind(StrEnum):
     DERIVED = "derived"
 
 
+TOKENS_BEGIN = "token-"
+"""Begins the `key_id` of every token, and of no API key: those have no hyphen."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
     """How a tenant's rights stood when a credential was verified; read with it, in one snapshot.
@@ -129,6 +133,11 @@ class Principal:
     scopes: frozenset[str] | None = None
     fresh: bool = True
     standing: Standing = Standing()
+
+    @property
+    def by_token(self) -> bool:
+        """Whether the credential is an access token, of an issuer that knows our scopes or not."""
+        return self.key_id.startswith(TOKENS_BEGIN)
 
     @property
     def pinned_user(self) -> str | None:

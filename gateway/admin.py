@@ -13,8 +13,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from core.errors import Conflict, Denied, Invalid, Tampered
-from core.event import AuditEvent
-from core.ids import SYSTEM_TENANT, EventId, KeyId, TenantId, new_uuid, parse_uuid
+from core.ids import SYSTEM_TENANT, KeyId, TenantId, new_uuid, parse_uuid
 from core.ports import (
     AdminView,
     Claim,
@@ -45,6 +44,7 @@ from gateway.gate import (
 )
 from gateway.guard.identifiers import check_identifier
 from gateway.idempotency import claim_of, matching
+from gateway.recording import record
 from gateway.refusing import refusing
 
 ADMIN_ROLES = frozenset({Role.ADMIN, Role.PRIVACY, Role.CURATOR})
@@ -83,7 +83,7 @@ async def create_tenant(gate: Gate, call: Call, name: str, once: Once | None = N
                 await view.insert_tenant(row, system.blind("tenant", name))
                 made = _sealed_key(spec, tenant, keys, gate.keys.mint(), now=view.now)
                 await view.insert_key(made.row)
-                await _record(view, scope, str(tenant))
+                await record(view, scope, str(tenant))
                 await _settle(view, claim, system, str(tenant))
         except Repeated as err:
             raise Conflict("This Idempotency-Key is in use.") from err
@@ -104,7 +104,7 @@ async def tenants(
             after = open_cursor(system, call.principal, "tenants", cursor)[1]
         async with gate.directory.admin(scope) as view:
             rows = await view.tenants(after, limit + 1)
-            await _record(view, scope, "tenants", count=len(rows[:limit]))
+            await record(view, scope, "tenants", count=len(rows[:limit]))
         items = [await _tenant_info(gate, row) for row in rows[:limit]]
         following = None
         if len(rows) > limit:
@@ -133,7 +133,7 @@ async def erase_tenant(gate: Gate, call: Call, tenant_id: str) -> int:
         tenant = TenantId(parse_uuid(tenant_id))
         async with gate.directory.admin(scope) as view:
             erased = await view.erase_tenant(tenant)
-            await _record(view, scope, str(tenant), count=erased)
+            await record(view, scope, str(tenant), count=erased)
         gate.write.wake_index()
         return erased
 
@@ -155,7 +155,7 @@ async def create_key(gate: Gate, call: Call, spec: KeySpec, once: Once | None = 
                     raise Invalid("This time has passed already.", field="expires_at")
                 made = _sealed_key(spec, scope.tenant, keys, gate.keys.mint(), now=view.now)
                 await view.insert_key(made.row)
-                await _record(view, scope, made.row.id)
+                await record(view, scope, made.row.id)
                 await _settle(view, claim, keys, made.row.id)
         except Repeated as err:
             raise Conflict("This Idempotency-Key is in use.") from err
@@ -212,7 +212,7 @@ async def keys(gate: Gate, call: Call) -> list[KeyInfo]:
         tenant_keys = await gate.keyring.tenant(scope.tenant)
         async with gate.directory.admin(scope) as view:
             rows = await view.keys()
-            await _record(view, scope, "keys", count=len(rows))
+            await record(view, scope, "keys", count=len(rows))
         return [_info(row, tenant_keys) for row in rows]
 
 
@@ -237,7 +237,7 @@ async def rotate_key(
                     minted.key_id, minted.secret_mac, overlap_seconds=overlap_seconds
                 )
                 epoch = await view.epoch()
-                await _record(view, scope, row.id)
+                await record(view, scope, row.id)
                 await _settle(view, claim, tenant_keys, row.id)
         except Repeated as err:
             raise Conflict("This Idempotency-Key is in use.") from err
@@ -260,7 +260,7 @@ async def revoke_key(gate: Gate, call: Call, key_id: str) -> str:
         async with gate.directory.admin(scope) as view:
             await view.revoke_key(KeyId(key_id))
             epoch = await view.epoch()
-            await _record(view, scope, key_id)
+            await record(view, scope, key_id)
         return mint_version(tenant_keys, epoch)
 
 
@@ -293,7 +293,7 @@ async def events(gate: Gate, call: Call, query: EventQuery) -> Listed[LoggedEven
                 limit=query.limit + 1,
             )
             shown = found[: query.limit]
-            await _record(view, scope, "events", count=len(shown))
+            await record(view, scope, "events", count=len(shown))
         following = None
         if len(found) > query.limit:
             last = shown[-1].signed.event
@@ -366,14 +366,6 @@ def _info(row: KeyRow, keys: TenantKeys) -> KeyInfo:
         created_at=row.created_at,
         revoked_at=row.revoked_at,
         last_used_at=row.last_used_at,
-    )
-
-
-async def _record(
-    view: AdminView, scope: TenantScope | OperatorScope, touched: str, *, count: int = 1
-) -> None:
-    await view.record(
-        AuditEvent.of(scope, event_id=EventId(new_uuid()), at=view.now, object=touched, count=count)
     )
 
 

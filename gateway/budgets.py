@@ -1,7 +1,7 @@
 """What a call costs, and whose budgets pay for it.
 
 Rules this module keeps:
-- The costs stand in one table; an action that is not in it costs nothing because it does not pass.
+- The costs stand in one table, and every action has one.
 - A call pays from the budget of its tenant, its credential and the person it is about, all at once
   or not at all. A person's budget is touched by those alone who may act for that person.
 - A call of no tenant or no credential is refused, not unlimited. The operator pays as a tenant of

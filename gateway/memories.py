@@ -15,8 +15,7 @@ from uuid import UUID
 
 from core import write as engine
 from core.errors import Denied, Invalid, NotFound, Tampered
-from core.event import AuditEvent
-from core.ids import EventId, MemoryId, new_uuid, parse_memory_id
+from core.ids import EventId, MemoryId, parse_memory_id
 from core.model import (
     Change,
     Filter,
@@ -37,6 +36,7 @@ from gateway.access.names import open_namespace, open_space
 from gateway.cursor import open_cursor, seal_cursor
 from gateway.gate import Gate, Listed, Listing
 from gateway.guard.guarded import guard_change
+from gateway.recording import record
 from gateway.refusing import refusing
 
 
@@ -51,7 +51,7 @@ async def get(gate: Gate, call: Call, target: Target, memory_id: str) -> Memory:
         async with gate.store.view(scope) as view:
             found = await _open_or_withhold(gate, view, scope, [await view.get(memory)])
             if found:
-                await view.record(_event(view, scope, str(memory)))
+                await record(view, scope, str(memory))
         if not found:  # withheld, and said so in the log by the transaction above
             raise NotFound
         return found[0]
@@ -67,7 +67,7 @@ async def versions(gate: Gate, call: Call, target: Target, memory_id: str) -> li
         await _own_keys(gate, scope)
         async with gate.store.view(scope) as view:
             found = await _open_or_withhold(gate, view, scope, await view.versions(memory))
-            await view.record(_event(view, scope, str(memory), count=len(found)))
+            await record(view, scope, str(memory), count=len(found))
         if not found:
             raise NotFound
         return found
@@ -102,7 +102,7 @@ async def page(gate: Gate, call: Call, target: Target, listing: Listing) -> List
                 one_page = await view.page(where, after, listing.limit, shared=shared)
                 rows, more = one_page.rows, one_page.more
             found = await _open_or_withhold(gate, view, scope, rows)
-            await view.record(_event(view, scope, "memories", count=len(found)))
+            await record(view, scope, "memories", count=len(found))
         following = None
         if more and rows:
             last = (rows[-1].created_at, UUID(int=rows[-1].id.int))
@@ -142,7 +142,7 @@ async def forget(gate: Gate, call: Call, target: Target, memory_id: str) -> int:
             if not gone:
                 await view.get(memory)  # not found, unless it is there to be read
                 raise Denied(rule="space-reader")
-            await view.record(_event(view, scope, str(memory), count=len(gone)))
+            await record(view, scope, str(memory), count=len(gone))
         gate.write.wake_index()
         return len(gone)
 
@@ -200,12 +200,6 @@ async def _open_or_withhold(
             withheld.append(row.id)
     await record_withheld(view, scope, withheld)
     return found
-
-
-def _event(view: MemoryView, scope: Scope, touched: str, *, count: int = 1) -> AuditEvent:
-    return AuditEvent.of(
-        scope, event_id=EventId(new_uuid()), at=view.now, object=touched, count=count
-    )
 
 
 def _question(scope: Scope, target: Target, listing: Listing) -> str:

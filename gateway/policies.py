@@ -14,10 +14,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from core.errors import Invalid, TooLarge
-from core.event import AuditEvent
-from core.ids import EventId, KeyId, new_uuid
+from core.ids import KeyId
 from core.model import Json
-from core.ports import AdminView, MemberKind, MemberRole, Members, Membership, TenantKeys
+from core.ports import MemberKind, MemberRole, Members, Membership, TenantKeys
 from core.scope import WRITING, Action, Call, Principal, Role, TenantScope
 from gateway.access.in_force import KIND
 from gateway.access.names import member_key, space_key, user_key
@@ -27,6 +26,7 @@ from gateway.access.rules import TENANT
 from gateway.auth.grants import Grants, open_grants
 from gateway.gate import Gate
 from gateway.guard.identifiers import check_identifier
+from gateway.recording import record
 from gateway.refusing import refusing
 
 
@@ -105,7 +105,7 @@ async def put_access_policy(gate: Gate, call: Call, document: Mapping[str, Json]
         version = policy.version if policy.is_own else ""
         async with gate.directory.admin(scope) as view:
             await view.put_policy(gate.access.policies.sealed(document, version, keys))
-            await _record(view, scope, f"{KIND}:{policy.version}", count=_size(document))
+            await record(view, scope, f"{KIND}:{policy.version}", count=_size(document))
             token = await gate.access.version_token(scope.tenant, await view.epoch())
         return PutPolicy(document=document, version=policy.version, access_version=token)
 
@@ -123,7 +123,7 @@ async def access_policy(gate: Gate, call: Call) -> PutPolicy:
         async with gate.directory.admin(scope) as view:
             row = await view.policy(KIND)
             document = EMPTY if row is None else policies.opened(row, keys)[0]
-            await _record(view, scope, KIND, count=_size(document))
+            await record(view, scope, KIND, count=_size(document))
         base = policies.base.version
         own = row is not None and row.version
         return PutPolicy(document=document, version=version_of(base, document) if own else base)
@@ -147,7 +147,7 @@ async def explain(gate: Gate, call: Call, question: Question) -> Explained:
             if question.key_id is not None:
                 row = await view.key(KeyId(question.key_id))
                 roles, grants = row.roles, open_grants(keys, row)
-            await _record(view, scope, "decision")
+            await record(view, scope, "decision")
         explained = _explained(policy, keys, question, asked, roles, grants)
         if grants is None or not explained.allowed or not asked.object.startswith("memory:"):
             return explained
@@ -316,9 +316,3 @@ def _membership(spaces: tuple[Membership, ...], key: bytes, action: Action) -> s
     if not roles:
         return "not-a-member"
     return "space-reader" if action in WRITING and MemberRole.WRITER not in roles else None
-
-
-async def _record(view: AdminView, scope: TenantScope, touched: str, *, count: int = 1) -> None:
-    await view.record(
-        AuditEvent.of(scope, event_id=EventId(new_uuid()), at=view.now, object=touched, count=count)
-    )

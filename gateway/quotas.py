@@ -17,12 +17,12 @@ from typing import Literal, Self
 from uuid import UUID
 
 from core.errors import NotFound, Outdated, Tampered, Unavailable
-from core.event import AuditEvent
-from core.ids import EventId, TenantId, new_uuid
+from core.ids import TenantId
 from core.ports import Directory, Keyring, Place, PolicyRow
 from core.scope import Action, Call
 from gateway.access.version_token import mint_version
 from gateway.gate import Gate
+from gateway.recording import record
 from gateway.refusing import refusing
 
 KIND = "quotas"
@@ -155,9 +155,7 @@ async def put(gate: Gate, call: Call, quotas: Quotas) -> InForce:
         async with gate.directory.admin(scope) as view:
             await view.put_policy(row)
             epoch = await view.epoch()
-            await view.record(
-                AuditEvent.of(scope, event_id=EventId(new_uuid()), at=view.now, object=version)
-            )
+            await record(view, scope, version)
         token = mint_version(keys, epoch)
         return InForce(quotas=quotas, version=version, access_version=token)
 
@@ -170,9 +168,7 @@ async def get(gate: Gate, call: Call) -> InForce:
         keys = await gate.keyring.tenant(scope.tenant)
         async with gate.directory.admin(scope) as view:
             row = await view.policy(KIND)
-            await view.record(
-                AuditEvent.of(scope, event_id=EventId(new_uuid()), at=view.now, object=KIND)
-            )
+            await record(view, scope, KIND)
         if row is None:
             return InForce(quotas=NONE, version="")
         opened = _opened(row, keys.open(_place(row.version), row.sealed))

@@ -44,6 +44,7 @@ from gateway.access.version_token import mint_version
 from gateway.gate import Gate, Once
 from gateway.guard.identifiers import check_identifier
 from gateway.idempotency import claim_of, matching
+from gateway.recording import record
 from gateway.refusing import refusing
 
 log = logging.getLogger(__name__)
@@ -111,7 +112,7 @@ async def create_space(
                 )
                 await view.insert_space(row)
                 made = SpaceInfo(id=row.id, name=name, audience=audience, created_at=view.now)
-                await _record(view, scope, str(row.id))
+                await record(view, scope, str(row.id))
                 await _settle(view, claim, keys, made)
         except Repeated as err:
             raise Conflict("This Idempotency-Key is in use.") from err
@@ -126,7 +127,7 @@ async def spaces(gate: Gate, call: Call) -> list[SpaceInfo]:
         keys = await gate.keyring.tenant(scope.tenant)
         async with gate.directory.admin(scope) as view:
             rows = await view.spaces()
-            await _record(view, scope, "spaces", count=len(rows))
+            await record(view, scope, "spaces", count=len(rows))
         return [_info(row, keys) for row in rows]
 
 
@@ -144,7 +145,7 @@ async def delete_space(gate: Gate, call: Call, name: str) -> Shared:
             space = await view.space(space_key(keys, name))
             deleted = await view.delete_space(space.id)
             epoch = await view.epoch()
-            await _record(view, scope, str(space.id), count=deleted)
+            await record(view, scope, str(space.id), count=deleted)
         gate.write.wake_index()
         await _destroy_keys(gate, scope, space)
         return Shared(access_version=mint_version(keys, epoch), deleted=deleted)
@@ -182,7 +183,7 @@ async def put_member(gate: Gate, call: Call, name: str, member: str, role: Membe
             )
             await view.put_member(row)
             epoch = await view.epoch()
-            await _record(view, scope, str(space.id))
+            await record(view, scope, str(space.id))
         return Shared(access_version=mint_version(keys, epoch))
 
 
@@ -201,7 +202,7 @@ async def remove_member(gate: Gate, call: Call, name: str, member: str) -> Share
             space = await view.space(space_key(keys, name))
             await view.remove_member(space.id, member_key(keys, kind, called))
             epoch = await view.epoch()
-            await _record(view, scope, str(space.id))
+            await record(view, scope, str(space.id))
         return Shared(access_version=mint_version(keys, epoch))
 
 
@@ -218,7 +219,7 @@ async def members(gate: Gate, call: Call, name: str) -> list[MemberInfo]:
         async with gate.directory.admin(scope) as view:
             space = await view.space(space_key(keys, name))
             rows = await view.members(space.id)
-            await _record(view, scope, str(space.id), count=len(rows))
+            await record(view, scope, str(space.id), count=len(rows))
         return [_member_info(row, keys) for row in rows]
 
 
@@ -269,12 +270,6 @@ def _member_info(row: MemberRow, keys: TenantKeys) -> MemberInfo:
     except Tampered:
         called = ""  # as above
     return MemberInfo(member=f"{row.kind.value}:{called}", role=row.role, created_at=row.created_at)
-
-
-async def _record(view: AdminView, scope: TenantScope, touched: str, *, count: int = 1) -> None:
-    await view.record(
-        AuditEvent.of(scope, event_id=EventId(new_uuid()), at=view.now, object=touched, count=count)
-    )
 
 
 async def _made_before(

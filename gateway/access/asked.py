@@ -190,7 +190,7 @@ def _members(
 ) -> tuple[tuple[MemberKind, str], ...]:
     """Return as what a caller may be a member: its key, the person, the namespaces in use."""
     used = allowed if target.namespaces is None else target.namespaces
-    key = () if principal.scopes is not None else ((MemberKind.KEY, principal.key_id),)
+    key = () if principal.by_token else ((MemberKind.KEY, principal.key_id),)
     return (
         *key,
         (MemberKind.USER, user_id),

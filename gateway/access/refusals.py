@@ -9,12 +9,12 @@ Rules this module keeps:
 - A person whom the call named is logged as for a call that succeeded, if it is a name at all.
 """
 
-from core.errors import ContentRejected, Denied, GatewayError, Invalid
+from core.errors import ContentRejected, Denied, GatewayError, Invalid, Outdated
 from core.event import AuditEvent
 from core.ids import SYSTEM_TENANT, EventId, new_uuid
 from core.ports import Keyring, RecordStore, TenantKeys
 from core.scope import Action, Call
-from gateway.access.enforcer import Enforcer
+from gateway.access.enforcer import Enforcer, Judged
 from gateway.access.names import actor_name, person_name
 from gateway.guard.identifiers import check_identifier
 
@@ -71,7 +71,7 @@ class AuditRefusals:
         keys = await self._keyring.tenant(SYSTEM_TENANT if tenant is None else tenant)
         # A malformed call may end before the policy is asked, so it is asked now: what would have
         # been denied anyway is logged as denied.
-        judged = await self._access.ruling(call.principal, action)
+        judged = await self._judged(call, action)
         denied = isinstance(error, Denied) or not judged.allowed
         await self._store.append(
             AuditEvent(
@@ -91,6 +91,13 @@ class AuditRefusals:
                 trace_id=call.trace_id,
             )
         )
+
+    async def _judged(self, call: Call, action: Action) -> Judged:
+        try:
+            return await self._access.ruling(call.principal, action)
+        except Outdated:  # the policy it would be judged by is no longer there to read
+            version = call.principal.standing.policy
+            return Judged(allowed=False, rule="outdated", policy_version=version)
 
 
 def _person(keys: TenantKeys, call: Call, user_id: str | None) -> str | None:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from core.errors import NotFound, Unauthenticated
 from core.ids import KeyId
 from core.ports import Clock, Directory, Keyring, TenantKeys
-from core.scope import Principal
+from core.scope import TOKENS_BEGIN, Principal
 from gateway.auth.authenticator import Channel
 from gateway.auth.claims import Statement, understand
 from gateway.auth.dpop import REMEMBER_SECONDS, SeenProofs, check_proof
@@ -161,4 +161,4 @@ def _name(keys: TenantKeys, issuer: Issuer, said: Statement) -> KeyId:
     if said.actor is not None:  # an agent that acts for somebody is another than that person
         parts.append(said.actor)
     written = "".join(f"{len(part)}:{part}," for part in parts)
-    return KeyId(f"token-{keys.blind('actor', written).hex()}")
+    return KeyId(f"{TOKENS_BEGIN}{keys.blind('actor', written).hex()}")
