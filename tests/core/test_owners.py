@@ -12,10 +12,12 @@ TENANT, USER = TenantId(new_uuid()), UserId(new_uuid())
 TEAM, BASICS = SpaceId(new_uuid()), SpaceId(new_uuid())
 
 
-def principal(*, person: str | None = None, scopes: frozenset[str] | None = None) -> Principal:
+def principal(
+    key: str = "k2", *, person: str | None = None, scopes: frozenset[str] | None = None
+) -> Principal:
     return Principal(
         tenant=TENANT,
-        key_id=KeyId("k2" if scopes is None else "token-0f"),
+        key_id=KeyId(key),
         roles=frozenset({Role.WRITER}),
         namespaces=None,
         users=None,
@@ -44,8 +46,9 @@ def scope(into: SpaceId | None, writable: Spaces) -> Scope:
     [
         (principal(), "key:k2"),
         (principal(person="alice"), "key:k2"),  # a key is its own, whoever owns it
-        (principal(person="alice", scopes=frozenset({"memory:write"})), "user:alice"),
-        (principal(scopes=frozenset()), "key:token-0f"),  # a token of nobody
+        (principal("token-0f", person="alice", scopes=frozenset({"memory:write"})), "user:alice"),
+        (principal("token-0f", person="alice"), "user:alice"),  # its issuer knows no scopes of ours
+        (principal("token-0f", scopes=frozenset()), "key:token-0f"),  # a token of nobody
     ],
 )
 def test_the_author_is_the_credentials(who, author):

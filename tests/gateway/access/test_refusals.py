@@ -1,5 +1,8 @@
 """What was refused is in the log before the caller hears of it."""
 
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from core.errors import (
@@ -8,6 +11,7 @@ from core.errors import (
     Denied,
     Invalid,
     NotFound,
+    Outdated,
     PreconditionFailed,
     Reason,
     Throttled,
@@ -15,10 +19,12 @@ from core.errors import (
     Unavailable,
 )
 from core.ids import SYSTEM_TENANT, KeyId, TenantId, new_uuid
-from core.scope import Action, Call, Principal, Role
+from core.ports import PolicyRow
+from core.scope import Action, Call, Principal, Role, Standing
 from gateway.access.enforcer import Enforcer
 from gateway.access.loader import load
 from gateway.access.refusals import AuditRefusals
+from gateway.refusing import refusing
 from gateway.resources import data_path
 from tests.gateway.access.directory import NOON, FakeDirectory, FakeLog, make_keyring
 
@@ -52,6 +58,34 @@ def log():
 @pytest.fixture
 def refusals(log, keyring):
     return AuditRefusals(log, keyring, Enforcer(RULES, FakeDirectory(), keyring))
+
+
+@pytest.mark.parametrize("policy", ["", "replaced meanwhile"])
+async def test_a_call_that_lost_its_rights_on_the_way_is_logged(log, keyring, policy):
+    directory = FakeDirectory()
+    if policy:
+        row = PolicyRow(kind="access", version="another", sealed=b"")
+        directory.policies[TENANT, "access"] = row
+    gate: Any = SimpleNamespace(
+        refusals=AuditRefusals(log, keyring, Enforcer(RULES, directory, keyring))
+    )
+    principal = Principal(
+        tenant=TENANT,
+        key_id=KeyId("abcdefgh234567zz"),
+        roles=frozenset({Role.READER}),
+        namespaces=None,
+        users=None,
+        standing=Standing(epoch=1, policy=policy),
+    )
+    one = Call(principal=principal, request_id="r-1")
+    with pytest.raises(Outdated):
+        async with refusing(gate, one, Action.MEMORY_RECALL, "alice"):
+            raise Outdated
+    (event,) = log.events
+    assert event.outcome == "outdated"
+    assert (event.decision, event.policy_version) == (
+        ("deny", policy) if policy else ("allow", RULES.version)
+    )
 
 
 async def test_a_denied_call_is_logged_with_the_rule_that_denied_it(refusals, log, keyring):

@@ -22,10 +22,12 @@ CHANGING = [Action.MEMORY_UPDATE, Action.MEMORY_FORGET]
 RULES = load(data_path("policies", "access"))
 
 
-def call(roles=AGENT, *, tenant=TENANT, places=(), users=None, epoch=0, scopes=None) -> Call:
+def call(
+    roles=AGENT, *, tenant=TENANT, places=(), users=None, epoch=0, scopes=None, key=KEY
+) -> Call:
     principal = Principal(
         tenant=tenant,
-        key_id=KeyId(KEY),
+        key_id=KeyId(key),
         roles=frozenset(roles),
         namespaces=places,
         users=users,
@@ -191,9 +193,10 @@ async def test_a_member_of_one_kind_is_none_of_another_of_that_name(access, dire
     assert scope.readable == Spaces()
 
 
-async def test_a_token_is_no_key(access, directory, keys):
-    directory.share(keys, "team", key__abcdefgh234567zz=READER)
-    token = call(scopes=frozenset({"memory:read"}))
+@pytest.mark.parametrize("scopes", [frozenset({"memory:read"}), None])
+async def test_a_token_is_no_key(access, directory, keys, scopes):
+    directory.share(keys, "team", **{"key__token-0f": READER})
+    token = call(scopes=scopes, key="token-0f")
     assert (await access.scope(token, aim(), Action.MEMORY_RECALL)).readable == Spaces()
 
 
