@@ -46,7 +46,7 @@ from gateway.access.policy import Asker, Policy
 from gateway.access.reach import find, make_known, reached
 from gateway.access.rules import Rules, Ruling
 from gateway.access.scopes import STEP_UP, scopes_of
-from gateway.access.version_token import mint_version, open_version
+from gateway.access.version_token import open_version
 from gateway.guard.identifiers import check_identifier
 
 _WORKER = "worker:index"
@@ -257,18 +257,6 @@ class Enforcer:
         """
         check_identifier("user_id", user_id)
         return frozenset({person_name(await self._keys(tenant), user_id)})
-
-    async def version_token(self, tenant: TenantId, epoch: int) -> str:
-        """Return the token that a later request presents to be judged at `epoch` or later.
-
-        Args:
-            epoch: as `AdminView.epoch` gives it, at the end of the change that took a right away.
-
-        Raises:
-            Denied: the tenant is gone.
-            Unavailable: the keys did not answer.
-        """
-        return mint_version(await self._keys(tenant), epoch)
 
     async def _check_version(self, call: Call) -> None:
         """Refuse a call that must be judged later than its credential was read."""

@@ -78,8 +78,7 @@ class Answer:
         version: of the memory shown, for its `ETag`.
         access_version: the version token of a change that took a right away (a key revoked or
             rotated without overlap, a member or a space gone, a policy or quotas put), for
-            `X-Access-Version`. A path makes it inside its transaction, after the change:
-            `await gate.access.version_token(scope.tenant, await view.epoch())`.
+            `X-Access-Version`: `mint_version` of the epoch that its transaction leaves.
     """
 
     body: Json = field(repr=False)

@@ -362,7 +362,6 @@ def test_enforcement_cannot_be_switched_off(access):
         "scope_for_task",
         "swap",
         "tenant_scope",
-        "version_token",
     }
     assert inspect.signature(Enforcer).parameters["rules"].default is inspect.Parameter.empty
 

@@ -132,8 +132,8 @@ def test_what_lets_others_in_or_ends_something_needs_a_step_up():
 
 @pytest.mark.requirement("C4")
 @pytest.mark.parametrize("action", TENANTS)
-async def test_a_call_is_judged_at_its_version_token_or_later(access, directory, action):
-    token = await access.version_token(TENANT, 5)
+async def test_a_call_is_judged_at_its_version_token_or_later(access, directory, keyring, action):
+    token = mint_version(await keyring.tenant(TENANT), 5)
     for epoch in (5, 6):
         directory.standings[TENANT] = Standing(epoch=epoch)
         assert await ask(access, call(epoch=epoch, late=token), action)
@@ -144,9 +144,9 @@ async def test_a_call_is_judged_at_its_version_token_or_later(access, directory,
 
 
 @pytest.mark.requirement("C4")
-async def test_a_token_that_is_not_of_this_tenant_is_malformed(access):
-    token = await access.version_token(TENANT, 5)
-    theirs = await access.version_token(OTHER, 5)
+async def test_a_token_that_is_not_of_this_tenant_is_malformed(access, keyring):
+    token = mint_version(await keyring.tenant(TENANT), 5)
+    theirs = mint_version(await keyring.tenant(OTHER), 5)
     flipped = token[:20] + ("A" if token[20] != "A" else "B") + token[21:]
     for wrong in (theirs, flipped, token[:-4], token + "AAAA", "", " ", "5", "é", "A" * 513):
         with pytest.raises(Invalid) as caught:
@@ -158,8 +158,8 @@ async def test_a_token_that_is_not_of_this_tenant_is_malformed(access):
 
 
 @pytest.mark.requirement("C4")
-async def test_a_write_is_judged_late_enough_before_it_makes_anything(access, directory):
-    token = await access.version_token(TENANT, 1)
+async def test_a_write_is_judged_late_enough_before_it_makes_anything(access, directory, keyring):
+    token = mint_version(await keyring.tenant(TENANT), 1)
     with pytest.raises(Unavailable):
         await access.permit(call(late=token), Target(user_id="a"), Action.MEMORY_WRITE)
     with pytest.raises(Unavailable):
