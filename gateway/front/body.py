@@ -35,7 +35,8 @@ instead of a broken pipe; past it the connection ends."""
 LARGE_BYTES = 64 * 1024
 """From here on a body is parsed off the event loop."""
 
-_FIELD = re.compile(r"[A-Za-z][A-Za-z_]{0,39}")
+_FIELD = re.compile(r"(?=.{1,40}$)[a-z]{1,16}(?:_[a-z]{1,16}|[A-Z][a-z]{1,15})*")
+"""Words, joined as `user_id` or `userId`."""
 _FOREIGN = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -58,8 +59,9 @@ class HangUp(Exception):
 def field_name(name: object) -> str:
     """Return `name` if it could be a misspelled field, else `?`.
 
-    A caller's text may stand where a name should, so only letters and underscores are repeated:
-    no number, address or key can pass.
+    A caller's text may stand where a name should, so only short words of small letters are
+    repeated, and to that caller alone: no number, no address, and no key of a vendor, even one that
+    happens to have no digit, can pass.
     """
     return name if isinstance(name, str) and _FIELD.fullmatch(name) else "?"
 

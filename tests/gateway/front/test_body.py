@@ -101,8 +101,12 @@ def test_commas_of_a_text_are_not_values():
 
 @pytest.mark.parametrize(
     ("name", "shown"),
-    [("userId", "userId"), ("user_id", "user_id"), ("", "?"), ("a1", "?"), ("a b", "?"), (7, "?")],
-)
+    [
+        ("userId", "userId"), ("user_id", "user_id"), ("userID", "?"), ("contnt", "contnt"),
+        ("", "?"), ("a1", "?"), ("a b", "?"), (7, "?"), ("user_id_" * 9, "?"), ("a" * 17, "?"),
+        ("AKIAZQABCDEFGHIJKLMN", "?"), ("sKqWmEzRtYpLdF", "?"), ("Alice", "?"), ("_id", "?"),
+    ],
+)  # fmt: skip
 def test_only_what_could_be_a_field_is_repeated(name, shown):
     assert field_name(name) == shown
 
