@@ -22,7 +22,7 @@ from tests.live.gateways import Agent
 
 CANARY = "xylophone"
 """A word in the memories of others, and nowhere else."""
-FAST, ALL = 2_000, 10_000
+FAST, ALL = 1_000, 10_000
 
 
 class Others:
