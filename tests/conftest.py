@@ -38,8 +38,9 @@ def _reason(report: pytest.TestReport | pytest.CollectReport) -> object:
     return report.longrepr[2] if isinstance(report.longrepr, tuple) else report.longrepr
 
 
-EARLY = ("tests/live/", "tests/stateful/", "tests/server/")
-"""What takes longest in one piece: begun last, it leaves every other worker idle at the end."""
+EARLY = ("tests/gateway/audit/", "tests/live/", "tests/stateful/", "tests/server/")
+"""What reads the whole log of the house that all share, and what takes longest in one piece: begun
+last, the one finds a long log, and the other leaves every other worker idle at the end."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
