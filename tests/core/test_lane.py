@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from core.adapters.embed.lane import Lane
 from core.errors import Unavailable
+from core.lane import Lane
 
 
 async def test_lower_ranks_go_first_and_equal_ones_in_order_of_arrival():
