@@ -39,6 +39,7 @@ class Action(StrEnum):
     POLICY_READ = "admin:policy:read"
     POLICY_WRITE = "admin:policy:write"
     POLICY_EXPLAIN = "admin:policy:explain"
+    GUARD_PREVIEW = "admin:guard:preview"
     QUOTA_READ = "admin:quota:read"
     QUOTA_WRITE = "admin:quota:write"
     AUDIT_READ = "audit:event:read"

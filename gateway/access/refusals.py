@@ -25,6 +25,7 @@ _OBJECTS = {
     "admin:key": "keys",
     "admin:space": "spaces",
     "admin:policy": "policies",
+    "admin:guard": "guard",
     "admin:quota": "quotas",
     "audit:event": "events",
 }

@@ -37,6 +37,7 @@ SCOPE_OF: Mapping[Action, str] = {
     Action.POLICY_READ: ADMIN,
     Action.POLICY_WRITE: ADMIN,
     Action.POLICY_EXPLAIN: ADMIN,
+    Action.GUARD_PREVIEW: ADMIN,
     Action.QUOTA_READ: ADMIN,
     Action.QUOTA_WRITE: ADMIN,
     Action.AUDIT_READ: AUDIT,

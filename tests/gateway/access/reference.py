@@ -23,6 +23,7 @@ MAY = {
         "admin:policy:read",
         "admin:policy:write",
         "admin:policy:explain",
+        "admin:guard:preview",
         "admin:quota:read",
         "admin:quota:write",
     },
