@@ -47,6 +47,7 @@ from gateway.front.routes_health import Dependency, Readiness
 from gateway.front.security import Doors
 from gateway.gate import Gate
 from gateway.guard.guard import Guard
+from gateway.guard.lanes import GuardLanes
 from gateway.guard.normalise import canonical_text
 from gateway.guard.pii.detector import Detector
 from gateway.guard.rules import load_pii_policy, load_secret_rules
@@ -134,9 +135,12 @@ async def open_gateway(
         peppers = await LivePeppers.open(parts.keyring)
         smith = KeySmith(peppers)
         upkeep = Upkeep(parts.directory, parts.store.now, peppers)
+        lanes = GuardLanes()
+        stack.callback(lanes.close)
         gate = Gate(
             access=parts.access,
             guard=await guarding,
+            lanes=lanes,
             keys=smith,
             keyring=parts.keyring,
             directory=parts.directory,

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gateway.access.enforcer import Enforcer
     from gateway.auth.keys import KeySmith
     from gateway.guard.guard import Guard
+    from gateway.guard.lanes import GuardLanes
 
 T = TypeVar("T")
 
@@ -97,6 +98,7 @@ class Gate:
 
     access: "Enforcer"
     guard: "Guard"
+    lanes: "GuardLanes"
     keys: "KeySmith"
     keyring: Keyring
     directory: Directory

@@ -11,6 +11,7 @@ Rules this module keeps:
 import contextlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from uuid import UUID
 
 from core import write as engine
@@ -35,7 +36,7 @@ from core.scope import Action, Call, Scope
 from gateway.access.names import open_namespace, open_space
 from gateway.cursor import open_cursor, seal_cursor
 from gateway.gate import Gate, Listed, Listing
-from gateway.guard.guarded import guard_change
+from gateway.guard.guarded import guard_change, size_of
 from gateway.recording import record
 from gateway.refusing import refusing
 
@@ -122,7 +123,9 @@ async def update(
         await gate.budget.charge(call, action, user_id=target.user_id)
         scope = await gate.access.scope(call, target, action)
         memory = parse_memory_id(memory_id)
-        guarded = guard_change(gate.guard, change)
+        guarded = await gate.lanes.run(
+            scope.tenant, size_of(change), partial(guard_change, gate.guard, change)
+        )
         after, event = await engine.revise(scope, memory, guarded, gate.write)
         return after, guarded.redactions, event.event_id
 

@@ -5,11 +5,13 @@ Rules this module keeps:
 - The answer leaves after its audit event is durable.
 """
 
+from functools import partial
+
 from core import recall as engine
 from core.model import Query, Recall, Target
 from core.scope import Action, Call
 from gateway.gate import Gate
-from gateway.guard.guarded import guard_query
+from gateway.guard.guarded import guard_query, size_of
 from gateway.refusing import refusing
 
 
@@ -25,5 +27,7 @@ async def recall(gate: Gate, call: Call, target: Target, query: Query) -> Recall
         await gate.budget.charge(call, action, user_id=target.user_id)
         scope = await gate.access.scope(call, target, action)
         async with gate.recall.spans.step("guard"):
-            guarded = guard_query(gate.guard, query)
+            guarded = await gate.lanes.run(
+                call.principal.tenant, size_of(query), partial(guard_query, gate.guard, query)
+            )
         return await engine.recall(scope, guarded, gate.recall)

@@ -12,6 +12,7 @@ Rules this module keeps:
 
 import time
 from collections.abc import Sequence
+from functools import partial
 from hashlib import sha256
 
 from core import write as engine
@@ -23,7 +24,7 @@ from core.owners import STAYS_OUT, admit, owner_into
 from core.ports import Claim, Repeated
 from core.scope import Action, Call, Scope
 from gateway.gate import Gate, Once
-from gateway.guard.guarded import guard_draft
+from gateway.guard.guarded import guard_draft, size_of
 from gateway.idempotency import claim_of, matching, receipt_bytes, replayed
 from gateway.refusing import refusing
 
@@ -51,7 +52,11 @@ async def write(
         await gate.budget.charge(call, action, user_id=target.user_id)
         await gate.access.permit(call, target, action)
         async with gate.write.spans.step("guard"):
-            guarded = guard_draft(gate.guard, draft, call.principal, target)
+            guarded = await gate.lanes.run(
+                call.principal.tenant,
+                size_of(draft),
+                partial(guard_draft, gate.guard, draft, call.principal, target),
+            )
         if draft.expires_at is not None and draft.expires_at <= await gate.store.now():
             raise Invalid("This time has passed already.", field="expires_at")
         await _admit(gate, call, target, guarded)

@@ -15,6 +15,9 @@ from enum import Enum
 
 from core.errors import Invalid
 
+LEAST_CHARACTERS = 16
+"""What the shortest string counts for: to judge one takes its time too."""
+
 MAX_DEPTH = 32
 """JSON nested deeper is refused; nothing that people note is."""
 
@@ -43,6 +46,26 @@ class Leaf:
     text: str = field(repr=False)
     role: Role = Role.VALUE
     label: str = field(default="", repr=False)
+
+
+def characters_of(value: object) -> int:
+    """Return how much text is in `value`, keys and numbers included: what judging it costs.
+
+    Args:
+        value: JSON, as deep as it likes.
+    """
+    total, rest = 0, [value]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, str):
+            total += max(LEAST_CHARACTERS, len(one))
+        elif isinstance(one, Mapping):
+            rest += [*one.keys(), *one.values()]
+        elif isinstance(one, list | tuple):
+            rest += one
+        elif one is not None:
+            total += LEAST_CHARACTERS
+    return total
 
 
 def strings_of(value: object, path: str) -> Iterator[tuple[str, str]]:

@@ -21,6 +21,7 @@ from core.model import (
     Target,
 )
 from core.scope import Principal, SourceKind
+from gateway.guard.fields import characters_of
 from gateway.guard.guard import Checked, Guard
 
 _MOST_TRUSTED_FIRST = (
@@ -52,6 +53,16 @@ def _trust_rank(kind: SourceKind) -> int:
         return _MOST_TRUSTED_FIRST.index(kind)
     except ValueError:
         return len(_MOST_TRUSTED_FIRST) - 1
+
+
+def size_of(said: Draft | Change | Query) -> int:
+    """Return how many characters the guard has to judge of a draft, a change or a query."""
+    if isinstance(said, Query):
+        return len(said.text)
+    if isinstance(said, Change):
+        return characters_of([said.content, said.tags, said.metadata])
+    details = said.details
+    return characters_of([said.content, details.tags, details.metadata, details.entities])
 
 
 def guard_draft(guard: Guard, draft: Draft, principal: Principal, target: Target) -> Guarded:
