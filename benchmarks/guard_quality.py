@@ -33,8 +33,9 @@ from gateway.guard.kinds import BEST_EFFORT
 from gateway.guard.normalise import normalise
 from gateway.guard.pii import load_detector
 from gateway.guard.pii.finding import Finding, PiiDetector
+from gateway.guard.policy import load_pii_policy
 from gateway.guard.redact import SECRET, Redactor
-from gateway.guard.rules import SecretRules, load_pii_policy, load_secret_rules
+from gateway.guard.rules import SecretRules, load_secret_rules
 from gateway.guard.scan import ScanFailed
 from gateway.guard.secrets import find_secrets
 from gateway.resources import data_path

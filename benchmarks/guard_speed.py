@@ -20,7 +20,8 @@ from benchmarks.stock_presidio import ask
 from gateway.guard.fields import Leaf
 from gateway.guard.guard import Guard
 from gateway.guard.pii import load_detector
-from gateway.guard.rules import load_pii_policy, load_secret_rules
+from gateway.guard.policy import load_pii_policy
+from gateway.guard.rules import load_secret_rules
 from gateway.resources import data_path
 
 SHORT = 120

@@ -256,12 +256,14 @@ class Guarded:
         source_kind: from the channel and the credential's ceiling.
         redactions: what was done, without text.
         sensitivity: class of what was found.
+        expire_seconds: how long the policy lets it be kept at most; None for no such end.
     """
 
     draft: Draft
     source_kind: SourceKind
     redactions: tuple[Redaction, ...] = ()
     sensitivity: Sensitivity = Sensitivity.NONE
+    expire_seconds: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -371,11 +373,12 @@ class Change:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GuardedChange:
-    """A change that passed the guard; made only by `gateway.guard`."""
+    """A change that passed the guard; made only by `gateway.guard`. Fields as of `Guarded`."""
 
     change: Change
     redactions: tuple[Redaction, ...] = ()
     sensitivity: Sensitivity = Sensitivity.NONE
+    expire_seconds: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

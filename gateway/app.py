@@ -50,7 +50,8 @@ from gateway.guard.guard import Guard
 from gateway.guard.lanes import GuardLanes
 from gateway.guard.normalise import canonical_text
 from gateway.guard.pii.detector import Detector
-from gateway.guard.rules import load_pii_policy, load_secret_rules
+from gateway.guard.policy import load_pii_policy
+from gateway.guard.rules import load_secret_rules
 from gateway.parts import PUBLIC_KEY, Connections, Parts, embedder_of, open_parts, warm
 from gateway.quotas import QuotaBook
 from gateway.resources import data_path

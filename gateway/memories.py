@@ -37,6 +37,7 @@ from gateway.access.names import open_namespace, open_space
 from gateway.cursor import open_cursor, seal_cursor
 from gateway.gate import Gate, Listed, Listing
 from gateway.guard.guarded import guard_change, size_of
+from gateway.guard.policy import NOWHERE, TextContext
 from gateway.recording import record
 from gateway.refusing import refusing
 
@@ -123,11 +124,30 @@ async def update(
         await gate.budget.charge(call, action, user_id=target.user_id)
         scope = await gate.access.scope(call, target, action)
         memory = parse_memory_id(memory_id)
+        context = await _context(gate, call, scope, memory)
         guarded = await gate.lanes.run(
-            scope.tenant, size_of(change), partial(guard_change, gate.guard, change)
+            scope.tenant, size_of(change), partial(guard_change, gate.guard, change, context)
         )
         after, event = await engine.revise(scope, memory, guarded, gate.write)
         return after, guarded.redactions, event.event_id
+
+
+async def _context(gate: Gate, call: Call, scope: Scope, memory: MemoryId) -> TextContext:
+    """Return what the policy decides a change of a memory by: what never changes of it.
+
+    Raises: NotFound, Unavailable.
+    """
+    if not gate.guard.asks_where:
+        return NOWHERE
+    async with gate.store.view(scope) as view:
+        row = await view.get(memory)
+    name = (await namespace_names(gate, call)).get(row.namespace)
+    return TextContext(
+        # A name that does not open: whatever comes out strictest of all of them.
+        namespaces=None if name is None else frozenset({name}),
+        source=row.source_kind,
+        layer=row.layer,
+    )
 
 
 async def forget(gate: Gate, call: Call, target: Target, memory_id: str) -> int:

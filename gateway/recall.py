@@ -28,6 +28,8 @@ async def recall(gate: Gate, call: Call, target: Target, query: Query) -> Recall
         scope = await gate.access.scope(call, target, action)
         async with gate.recall.spans.step("guard"):
             guarded = await gate.lanes.run(
-                call.principal.tenant, size_of(query), partial(guard_query, gate.guard, query)
+                call.principal.tenant,
+                size_of(query),
+                partial(guard_query, gate.guard, query, call.principal, target),
             )
         return await engine.recall(scope, guarded, gate.recall)

@@ -50,12 +50,12 @@ async def write(
     action = Action.MEMORY_WRITE
     async with refusing(gate, call, action, target.user_id):
         await gate.budget.charge(call, action, user_id=target.user_id)
-        await gate.access.permit(call, target, action)
+        namespaces = await gate.access.permit(call, target, action)
         async with gate.write.spans.step("guard"):
             guarded = await gate.lanes.run(
                 call.principal.tenant,
                 size_of(draft),
-                partial(guard_draft, gate.guard, draft, call.principal, target),
+                partial(guard_draft, gate.guard, draft, call.principal, target, namespaces),
             )
         if draft.expires_at is not None and draft.expires_at <= await gate.store.now():
             raise Invalid("This time has passed already.", field="expires_at")

@@ -105,15 +105,19 @@ class Enforcer:
             return Judged(allowed=False, rule="scope-missing", policy_version=version)
         return Judged(allowed=ruling.allowed, rule=ruling.rule, policy_version=version)
 
-    async def permit(self, call: Call, target: Target, action: Action) -> None:
+    async def permit(self, call: Call, target: Target, action: Action) -> frozenset[str] | None:
         """Judge a call about one person's memories without looking anything up, or making it.
 
         A write asks this first, so that content which the guard then refuses leaves no trace of a
         person or a namespace. Whether a space lets it in is known only when it is looked up.
 
+        Returns:
+            Names of the namespaces that it is for, the one written to; None for all.
+
         Raises: as `scope`.
         """
-        await self._asked(call, target, action)
+        asked = await self._asked(call, target, action)
+        return None if asked.names.places is None else frozenset(asked.names.places)
 
     async def scope(
         self, call: Call, target: Target, action: Action, *, make: bool = True

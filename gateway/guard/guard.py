@@ -2,9 +2,9 @@
 
 Rules this module keeps:
 - A secret refuses the request; it is never cleaned, since what was pasted once must be changed.
-- Personal data is transformed as the policy says. In a name by which things are looked up (a tag, a
-  session, a key of an object) or in a number it refuses the request: a look-up value is hashed, and
-  a masked one would find nothing.
+- Personal data is transformed as the policy says for the namespace, the source and the layer of a
+  text. In a name by which things are looked up (a tag, a session, a key of an object) or in a
+  number it refuses the request: a look-up value is hashed, and a masked one would find nothing.
 - After a redaction the text is searched again, until nothing is left to find.
 - Hidden text is a finding of its own, and what it says is searched like any other layer.
 - A scanner that fails or runs out of time refuses the request, as `SCANNER_FAILED`.
@@ -13,7 +13,7 @@ Rules this module keeps:
 Source: requirement D4.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,8 +23,9 @@ from gateway.guard.fields import Leaf, Role, keys_of, rebuild
 from gateway.guard.kinds import BEST_EFFORT, HIDDEN_TEXT
 from gateway.guard.normalise import Normalised, normalise
 from gateway.guard.pii.finding import Finding, PiiDetector
+from gateway.guard.policy import NOWHERE, Action, KindRule, KindRules, PiiPolicy, TextContext
 from gateway.guard.redact import SECRET, Redactor, higher
-from gateway.guard.rules import Action, KindRule, PiiPolicy, SecretRules
+from gateway.guard.rules import SecretRules
 from gateway.guard.scan import ScanFailed
 from gateway.guard.secrets import SecretFinding, find_secrets
 
@@ -46,15 +47,17 @@ class Checked:
 
     Args:
         fields: the same names; lists stay lists, mappings become dicts.
-        redactions: one entry for each field, kind and action.
+        redactions: one entry for each field, kind and action; what is only observed is one.
         sensitivity: the highest class among kinds let through; `personal` if any was transformed.
         kinds_found: what was found, whatever was done.
+        expire_seconds: how long a memory of it lives at most; None where no kind asks for an end.
     """
 
     fields: dict[str, Any] = field(repr=False)
     redactions: tuple[Redaction, ...]
     sensitivity: Sensitivity
     kinds_found: frozenset[str]
+    expire_seconds: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,33 @@ class _Scan:
     normalised: Normalised
     secrets: tuple[SecretFinding, ...]
     findings: tuple[Finding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaned:
+    """A text after redaction.
+
+    Args:
+        redactions: what was done.
+        found: every finding on the way: replacing one can bring another to light.
+        left: findings that the policy lets stand in `text`.
+    """
+
+    text: str = field(repr=False)
+    redactions: tuple[Redaction, ...]
+    found: tuple[Finding, ...]
+    left: tuple[Finding, ...]
+
+
+class _Placed:
+    """A policy as it is for one text, with what follows from it."""
+
+    def __init__(self, rules: KindRules) -> None:
+        self.rules = rules
+        self.redactor = Redactor(rules)
+        self.asked = frozenset(
+            kind for kind in BEST_EFFORT if rules.of(kind).action is not Action.ALLOW
+        )
 
 
 class Guard:
@@ -79,23 +109,31 @@ class Guard:
         self._secret_rules = secret_rules
         self._policy = pii_policy
         self._detector = detector
-        self._redactor = Redactor(pii_policy)
-        self._asked = frozenset(
-            kind for kind in BEST_EFFORT if pii_policy.of(kind).action is not Action.ALLOW
-        )
+        self._anywhere = _Placed(pii_policy.within(NOWHERE))
 
-    def check(self, fields: Mapping[str, object]) -> Checked:
+    @property
+    def versions(self) -> tuple[str, str]:
+        """Versions of the policy for personal data and of the rules for secrets."""
+        return self._policy.version, self._secret_rules.version
+
+    @property
+    def asks_where(self) -> bool:
+        """Whether the policy tells texts apart by where they stand, by source or by layer."""
+        return bool(self._policy.rules)
+
+    def check(self, fields: Mapping[str, object], context: TextContext = NOWHERE) -> Checked:
         """Return `fields` as the policy lets them through.
 
         Args:
             fields: name -> JSON value, such as `content`, `tags`, `metadata`, `source.ref`.
+            context: where the texts are to stand, and who says them.
 
         Raises:
             ContentRejected: a secret, a kind the policy rejects, personal data where a name or a
                 number stands, or a scanner that failed.
             Invalid: U+0000, a lone surrogate, a `content` that shows nothing, or too deep nesting.
         """
-        pass_ = _Pass(self)
+        pass_ = _Pass(self, self.placed(context))
         for name, value in fields.items():
             for key in keys_of(value, name):
                 pass_.visit_name(key)
@@ -107,42 +145,57 @@ class Guard:
             redactions=tuple(pass_.redactions),
             sensitivity=pass_.sensitivity,
             kinds_found=frozenset(pass_.kinds),
+            expire_seconds=pass_.expire_seconds,
         )
 
-    def check_query(self, text: str) -> str:
+    def check_query(self, text: str, context: TextContext = NOWHERE) -> str:
         """Return a recall's query with its secrets and personal data transformed.
 
         A query is not kept as a memory, so nothing in it is refused: it is cleaned, and the clean
         text alone is embedded, cached and recorded.
 
+        Args:
+            context: the namespaces it is asked in, and who asks.
+
         Raises:
             ContentRejected: a scanner failed.
             Invalid: U+0000 or a lone surrogate.
         """
+        placed = self.placed(context)
         for _ in range(_MAX_ROUNDS):
-            scan = self.scan(Leaf(path="query", text=text))
+            scan = self.scan(Leaf(path="query", text=text), placed)
             if scan is None:
                 break
             secrets = tuple(_as_finding(one) for one in scan.secrets)
-            cleaned = self._redactor.apply(text, secrets + scan.findings, "query")
+            cleaned = placed.redactor.apply(text, secrets + scan.findings, "query")
             if not cleaned.redactions:
                 return text
             text = cleaned.text
         raise ContentRejected((Reason(kind=SCANNER_FAILED, field="query"),))
 
-    def scan(self, leaf: Leaf) -> _Scan | None:
+    def placed(self, context: TextContext) -> _Placed:
+        """Return the policy as it is in `context`."""
+        if not self._policy.rules:
+            return self._anywhere
+        return _Placed(self._policy.within(context))
+
+    def scan(self, leaf: Leaf, placed: _Placed | None = None) -> _Scan | None:
         """Return what is in one string, or None if a scanner failed.
 
         A value is read behind its label, as in "phone: 62781234": the key says what the value is.
 
+        Args:
+            placed: the policy as it is for this text; None for one that stands nowhere.
+
         Raises:
             Invalid: what cannot be stored.
         """
+        asked = (placed or self._anywhere).asked
         label = f"{leaf.label}: " if leaf.label else ""
         try:
             normalised = normalise(label + leaf.text, field=leaf.path)
             secrets = find_secrets(normalised, self._secret_rules)
-            findings = (*_hidden(normalised), *self._detect(normalised))
+            findings = (*_hidden(normalised), *self._detect(normalised, asked))
         except GatewayError:
             raise
         except Exception:  # noqa: BLE001 - whatever broke, the text was not judged: it is refused
@@ -152,46 +205,50 @@ class Guard:
             normalised, secrets, tuple(_behind(one, cut) for one in findings if one.end > cut)
         )
 
-    def _detect(self, normalised: Normalised) -> tuple[Finding, ...]:
-        if self._asked:
-            return self._detector.detect(normalised, self._asked)
+    def _detect(self, normalised: Normalised, asked: frozenset[str]) -> tuple[Finding, ...]:
+        if asked:
+            return self._detector.detect(normalised, asked)
         return self._detector.detect(normalised)
 
-    def redacted(self, leaf: Leaf, scan: _Scan) -> tuple[str, list[Redaction]]:
+    def redacted(self, leaf: Leaf, scan: _Scan, placed: _Placed | None = None) -> Cleaned:
         """Return the text with its findings replaced, searched again until nothing is found.
+
+        Args:
+            placed: as in `scan`.
 
         Raises:
             ScanFailed: a scanner failed on the way, or there was no end to it.
         """
+        placed = placed or self._anywhere
         text = leaf.text
         done: list[Redaction] = []
         findings = scan.findings
+        found = list(findings)
         for _ in range(_MAX_ROUNDS):
-            result = self._redactor.apply(text, findings, leaf.path)
+            result = placed.redactor.apply(text, findings, leaf.path)
             if not result.redactions:
-                return text, done
+                return Cleaned(text, tuple(done), tuple(found), findings)
             text = result.text
             done.extend(result.redactions)
-            again = self.scan(Leaf(path=leaf.path, text=text, label=leaf.label))
+            again = self.scan(Leaf(path=leaf.path, text=text, label=leaf.label), placed)
             if again is None:
                 break
             findings = again.findings
+            found.extend(findings)
         raise ScanFailed("redaction found no end")
-
-    def rule(self, kind: str) -> KindRule:
-        """Return what the policy asks for `kind`."""
-        return self._policy.of(kind)
 
 
 class _Pass:
     """What one check has found so far."""
 
-    def __init__(self, guard: Guard) -> None:
+    def __init__(self, guard: Guard, placed: _Placed) -> None:
         self._guard = guard
+        self._placed = placed
         self._reasons: dict[Reason, None] = {}
         self._counts: dict[tuple[str, str, str], int] = {}
         self.kinds: set[str] = set()
         self.sensitivity = Sensitivity.NONE
+        self.expire_seconds: int | None = None
 
     @property
     def redactions(self) -> list[Redaction]:
@@ -215,10 +272,11 @@ class _Pass:
         scan = self._scanned(leaf)
         if scan is not None:
             for one in scan.findings:
-                if self._guard.rule(one.kind).action is Action.ALLOW:
+                if self._rule(one).action.keeps_text:
                     self._note(one, leaf.path)
                 else:
                     self._reason(one.kind, leaf.path)
+            self._observe(scan.findings, leaf.path)
         return leaf.text
 
     def _visit_person(self, leaf: Leaf) -> str:
@@ -233,20 +291,20 @@ class _Pass:
             return leaf.text
         if leaf.path == "content" and scan.normalised.blank:
             raise Invalid("The content shows nothing: it is empty or invisible.", field="content")
-        for one in scan.findings:
-            self._note(one, leaf.path)
         try:
-            text, redactions = self._guard.redacted(leaf, scan)
+            cleaned = self._guard.redacted(leaf, scan, self._placed)
         except ScanFailed:
             self._reason(SCANNER_FAILED, leaf.path)
             return leaf.text
-        for made in redactions:
-            key = made.field, made.kind, made.action
-            self._counts[key] = self._counts.get(key, 0) + made.count
-        return text
+        for one in cleaned.found:
+            self._note(one, leaf.path)
+        for made in cleaned.redactions:
+            self._count(made.field, made.kind, made.action, made.count)
+        self._observe(cleaned.left, leaf.path)
+        return cleaned.text
 
     def _scanned(self, leaf: Leaf) -> _Scan | None:
-        scan = self._guard.scan(leaf)
+        scan = self._guard.scan(leaf, self._placed)
         if scan is None:
             self._reason(SCANNER_FAILED, leaf.path)
             return None
@@ -255,14 +313,30 @@ class _Pass:
         return scan
 
     def _note(self, one: Finding, path: str) -> None:
-        rule = self._guard.rule(one.kind)
+        rule = self._rule(one)
         self.kinds.add(one.kind)
         if rule.action is Action.REJECT:
             self._reason(one.kind, path)
-        elif rule.action is Action.ALLOW:
+        elif rule.action.keeps_text:
             self.sensitivity = higher(self.sensitivity, rule.sensitivity)
+            if rule.expire_seconds is not None:
+                ends = (self.expire_seconds, rule.expire_seconds)
+                self.expire_seconds = min(end for end in ends if end is not None)
         elif rule.sensitivity is not Sensitivity.NONE:
             self.sensitivity = higher(self.sensitivity, Sensitivity.PERSONAL)
+
+    def _observe(self, left: Iterable[Finding], path: str) -> None:
+        """Report what stays where it is and is to be told of."""
+        for one in left:
+            if self._rule(one).action is Action.OBSERVE:
+                self._count(path, one.kind, Action.OBSERVE.value, 1)
+
+    def _count(self, path: str, kind: str, action: str, count: int) -> None:
+        key = path, kind, action
+        self._counts[key] = self._counts.get(key, 0) + count
+
+    def _rule(self, one: Finding) -> KindRule:
+        return self._placed.rules.of(one.kind)
 
     def _reason(self, kind: str, path: str) -> None:
         self._reasons[Reason(kind=kind, field=path)] = None

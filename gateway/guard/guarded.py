@@ -23,6 +23,7 @@ from core.model import (
 from core.scope import Principal, SourceKind
 from gateway.guard.fields import characters_of
 from gateway.guard.guard import Checked, Guard
+from gateway.guard.policy import TextContext
 
 _MOST_TRUSTED_FIRST = (
     SourceKind.USER_DIRECT,
@@ -65,14 +66,24 @@ def size_of(said: Draft | Change | Query) -> int:
     return characters_of([said.content, details.tags, details.metadata, details.entities])
 
 
-def guard_draft(guard: Guard, draft: Draft, principal: Principal, target: Target) -> Guarded:
+def guard_draft(
+    guard: Guard,
+    draft: Draft,
+    principal: Principal,
+    target: Target,
+    namespaces: frozenset[str] | None,
+) -> Guarded:
     """Return `draft` as the policy lets it through.
+
+    Args:
+        namespaces: names of those it goes to, the default one where the caller named none.
 
     Raises:
         ContentRejected: a secret, a kind that the policy rejects, or a scanner that failed.
         Invalid: text that no store could keep (U+0000, lone surrogates, nothing visible).
     """
     details = draft.details
+    source = source_of(draft.source_kind, principal)
     checked = guard.check(
         {
             "content": draft.content,
@@ -85,7 +96,8 @@ def guard_draft(guard: Guard, draft: Draft, principal: Principal, target: Target
             "namespace": list(target.namespaces or ()),
             "space": list(target.spaces or ()),
             "user_id": target.user_id,
-        }
+        },
+        TextContext(namespaces=namespaces, source=source, layer=draft.layer),
     )
     fields = checked.fields
     return Guarded(
@@ -113,14 +125,21 @@ def guard_draft(guard: Guard, draft: Draft, principal: Principal, target: Target
             outcome=draft.outcome,
             wait_merged=draft.wait_merged,
         ),
-        source_kind=source_of(draft.source_kind, principal),
+        source_kind=source,
         redactions=_redactions(checked),
         sensitivity=checked.sensitivity,
+        expire_seconds=checked.expire_seconds,
     )
 
 
-def guard_change(guard: Guard, change: Change) -> GuardedChange:
-    """Return `change` as the policy lets it through. Raises: as `guard_draft`."""
+def guard_change(guard: Guard, change: Change, context: TextContext) -> GuardedChange:
+    """Return `change` as the policy lets it through.
+
+    Args:
+        context: the memory's own: where it is kept, and who said it first.
+
+    Raises: as `guard_draft`.
+    """
     given: dict[str, Any] = {}
     if change.content is not None:
         given["content"] = change.content
@@ -128,7 +147,7 @@ def guard_change(guard: Guard, change: Change) -> GuardedChange:
         given["tags"] = list(change.tags)
     if change.metadata is not None:
         given["metadata"] = dict(change.metadata)
-    checked = guard.check(given)
+    checked = guard.check(given, context)
     fields = checked.fields
     tags = fields.get("tags")
     return GuardedChange(
@@ -144,18 +163,28 @@ def guard_change(guard: Guard, change: Change) -> GuardedChange:
         ),
         redactions=_redactions(checked),
         sensitivity=checked.sensitivity,
+        expire_seconds=checked.expire_seconds,
     )
 
 
-def guard_query(guard: Guard, query: Query) -> Query:
+def guard_query(guard: Guard, query: Query, principal: Principal, target: Target) -> Query:
     """Return `query` with what must not be embedded, cached or recorded transformed.
 
     Tags and the session are only looked up under a key and never kept, so they stay as they are.
 
+    Args:
+        principal: who asks, and so the source of the words.
+        target: names the namespaces, or leaves them to the credential.
+
     Raises: Invalid, ContentRejected (a scanner failed).
     """
+    named = principal.namespaces if target.namespaces is None else target.namespaces
+    context = TextContext(
+        namespaces=None if named is None else frozenset(named),
+        source=source_of(None, principal),
+    )
     return Query(
-        text=guard.check_query(query.text),
+        text=guard.check_query(query.text, context),
         tags=query.tags,
         tags_all=query.tags_all,
         session_id=query.session_id,

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 from core.model import Redaction, Sensitivity
 from gateway.guard.normalise import fold
 from gateway.guard.pii.finding import Finding
-from gateway.guard.rules import Action, KindRule, PiiPolicy
+from gateway.guard.policy import Action, KindRule, KindRules
 
 SECRET = "SECRET"  # noqa: S105 - what stands in a query where a secret stood
 """No policy decides on this kind: it is never left alone."""
@@ -55,10 +55,10 @@ class Redactor:
     """Applies a policy's actions to findings.
 
     Args:
-        policy: action per kind.
+        policy: action per kind, as it is for the text.
     """
 
-    def __init__(self, policy: PiiPolicy) -> None:
+    def __init__(self, policy: KindRules) -> None:
         self._policy = policy
 
     def apply(self, text: str, findings: Sequence[Finding], path: str) -> Redacted:
@@ -88,7 +88,7 @@ class Redactor:
 
     def replacements(self, text: str, findings: Sequence[Finding]) -> Iterator[Replacement]:
         """Yield what `apply` puts in place of what, in the order of the text, none overlapping."""
-        acted = [one for one in findings if self._rule(one.kind).action is not Action.ALLOW]
+        acted = [one for one in findings if not self._rule(one.kind).action.keeps_text]
         for group in _clusters(acted):
             worst = max(group, key=self._severity)
             written, action = _replace(text, worst, self._rule(worst.kind))
@@ -132,6 +132,8 @@ def _replace(text: str, one: Finding, rule: KindRule) -> tuple[str, str]:
         value = "".join(char for char in fold(text[one.start : one.end]).text if _is_plain(char))
         if len(value) >= 2 * rule.keep_last:
             return f"[{one.kind} ****{value[-rule.keep_last :]}]", Action.MASK.value
+    if rule.action is Action.PSEUDONYMIZE:
+        return f"[{one.kind}]", Action.PSEUDONYMIZE.value
     return f"[{one.kind}]", Action.REDACT.value
 
 

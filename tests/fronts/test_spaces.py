@@ -10,8 +10,8 @@ import pytest
 
 from core.ids import TenantId, new_uuid
 from core.model import Owner
-from gateway.guard.redact import Redactor
-from gateway.guard.rules import parse_pii_policy
+from gateway.guard.guard import Guard
+from gateway.guard.policy import NOWHERE, parse_pii_policy
 from tests.fronts.teams import Team, change, key_of, said, share, space, unshare
 from tests.house import House
 
@@ -281,7 +281,9 @@ def test_what_is_special_or_sensitive_stays_out_of_a_team(
     guard = house.gateway.gate.guard
     text = "the address is rosa@harbour.example"
     eve = house.agent(team.admin, "eve")
-    with mock.patch.multiple(guard, _policy=policy, _redactor=Redactor(policy)):
+    with mock.patch.multiple(
+        guard, _policy=policy, _anywhere=Guard(mock.Mock(), policy, mock.Mock()).placed(NOWHERE)
+    ):
         refused = eve.try_write(text, space="team")
         assert people(house, team) == 1  # what was refused made nobody known
         changed = change(team.bob, plain, content=text)

@@ -9,7 +9,8 @@ from core.model import Sensitivity
 from gateway.guard.guard import IDENTIFIER_FIELDS, Guard
 from gateway.guard.normalise import normalise
 from gateway.guard.pii import load_detector
-from gateway.guard.rules import load_pii_policy, load_secret_rules, parse_pii_policy
+from gateway.guard.policy import load_pii_policy, parse_pii_policy
+from gateway.guard.rules import load_secret_rules
 from gateway.guard.scan import ScanTimeout
 from gateway.resources import data_path
 
@@ -183,12 +184,15 @@ def test_a_kind_that_the_policy_rejects_is_a_reason(detector):
     }
 
 
-def test_hidden_text_may_be_redacted_or_let_through(detector):
+def test_hidden_text_is_rejected_unless_the_policy_names_it_to_be_redacted(detector):
     hidden = "".join(chr(0xE0000 + ord(char)) for char in "ignore")
     text = f"a{hidden}b"
-    for action, kept in (("redact", "a[HIDDEN_TEXT]b"), ("allow", text)):
-        policy = parse_pii_policy(f'{{version: "t", defaults: {{action: {action}}}, kinds: {{}}}}')
-        assert Guard(SECRETS, policy, detector).check({"content": text}).fields["content"] == kept
+    silent = '{version: "t", defaults: {action: allow}, kinds: {}, rules: [{action: observe}]}'
+    guard = Guard(SECRETS, parse_pii_policy(silent), detector)
+    assert refused(guard, {"content": text}) == {("HIDDEN_TEXT", "content")}
+    named = silent.replace("kinds: {}", "kinds: {HIDDEN_TEXT: {action: redact}}")
+    checked = Guard(SECRETS, parse_pii_policy(named), detector).check({"content": text})
+    assert checked.fields["content"] == "a[HIDDEN_TEXT]b"
 
 
 def test_redacting_brings_new_findings_to_light_until_none_is_left(guard):

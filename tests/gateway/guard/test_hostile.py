@@ -11,7 +11,8 @@ import pytest
 from gateway.guard.fields import Leaf
 from gateway.guard.guard import Guard
 from gateway.guard.pii import load_detector
-from gateway.guard.rules import load_pii_policy, load_secret_rules
+from gateway.guard.policy import load_pii_policy
+from gateway.guard.rules import load_secret_rules
 from gateway.resources import data_path
 
 SIZE = 100_000

@@ -5,8 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gateway.guard.pii.finding import Finding
+from gateway.guard.policy import Action, parse_pii_policy
 from gateway.guard.redact import SECRET, Redactor
-from gateway.guard.rules import Action, parse_pii_policy
 
 POLICY = parse_pii_policy(
     """

@@ -5,14 +5,9 @@ import pytest
 from core.model import Sensitivity
 from gateway.guard.kinds import BEST_EFFORT, HIDDEN_TEXT, KINDS
 from gateway.guard.pii.recognizers import every_recognizer
-from gateway.guard.rules import (
-    Action,
-    PolicyInvalid,
-    load_pii_policy,
-    load_secret_rules,
-    parse_pii_policy,
-    parse_secret_rules,
-)
+from gateway.guard.policy import Action, load_pii_policy, parse_pii_policy
+from gateway.guard.policy_file import PolicyInvalid
+from gateway.guard.rules import load_secret_rules, parse_secret_rules
 from gateway.resources import data_path
 
 PII = """
@@ -46,8 +41,13 @@ def test_a_policy_answers_for_every_kind():
         (("version", "verzion"), "verzion"),
         (("EMAIL_ADDRESS", "EMAIL"), "unknown kinds: EMAIL"),
         (("allow", "permit"), "EMAIL_ADDRESS.action"),
-        (("allow", "pseudonymize"), "pseudonymize is not available in this release"),
-        (("allow", "expire"), "expire is not available in this release"),
+        (("allow", "expire"), "expire needs it"),
+        (("{action: allow}", "{action: allow, expire_seconds: 9}"), "expire_seconds belongs to"),
+        (("{action: allow}", "{action: expire, expire_seconds: 0}"), "expire_seconds"),
+        (
+            ("mask, keep_last: 4", "expire, expire_seconds: 86401"),
+            "what is sensitive lives at most 86400 seconds",
+        ),
         (("{action: allow}", "{action: allow, colour: red}"), "colour"),
         (("{action: allow}", "{action: allow, keep_last: 4}"), "keep_last belongs to mask"),
         (("mask, keep_last: 4", "mask"), "mask needs it"),
@@ -100,7 +100,7 @@ def test_a_sign_inside_a_class_or_escaped_is_no_repeat():
 
 
 def test_a_missing_file_is_a_policy_error_without_its_path(tmp_path):
-    with pytest.raises(PolicyInvalid, match=r"^none\.yaml cannot be read$"):
+    with pytest.raises(PolicyInvalid, match=r"^none\.yaml: cannot be read$"):
         load_pii_policy(tmp_path / "none.yaml")
 
 

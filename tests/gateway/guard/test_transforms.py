@@ -12,7 +12,8 @@ import pytest
 from core.errors import ContentRejected
 from gateway.guard.guard import Guard
 from gateway.guard.pii import load_detector
-from gateway.guard.rules import load_pii_policy, load_secret_rules
+from gateway.guard.policy import load_pii_policy
+from gateway.guard.rules import load_secret_rules
 from gateway.resources import data_path
 
 ALNUM = string.ascii_letters + string.digits
