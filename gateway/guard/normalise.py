@@ -89,12 +89,15 @@ _LONG_VOWEL_AS_DASH = re.compile(r"(?<=[0-9])ー(?=[0-9])")
 _SPACES = frozenset("\u0085\u2028\u2029\x0b\x0c")
 
 # UTS #39, cut down to letters that look like a Latin one in scripts people mix: Cyrillic, Greek,
-# phonetic and Armenian, Cherokee. Index for index.
+# phonetic and Armenian, Cherokee, small capitals, Lisu, Coptic. Index for index.
 _LOOK_ALIKES = (
     str.maketrans("АВЕЅІЈКМНОРСТУХЗаеѕіјорсухһӏԁԛԝк", "ABESIJKMHOPCTYX3aesijopcyxhldqwk")
     | str.maketrans("ΑΒΕΖΗΙΚΜΝΟΡΤΥΧανορυχικ", "ABEZHIKMNOPTYXavopyxik")
     | str.maketrans("ɑɡıɩոսօցհ", "agiinuogh")
     | str.maketrans("ᎪᏴᏟᎬᎻᎫᏦᏞᎷᏢᏒᏚᎢᏙᏔ", "ABCEHJKLMPRSTVW")
+    | str.maketrans("ᴀʙᴄᴅᴇꜰɢʜɪᴊᴋʟᴍɴᴏᴘʀꜱᴛᴜᴠᴡʏᴢȷ", "abcdefghijklmnoprstuvwyzj")
+    | str.maketrans("ꓐꓑꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴ", "BPDTGKJCZFMNLSRVHWXYAEIOU")
+    | str.maketrans("ⲀⲂⲈⲎⲒⲔⲘⲚⲞⲢⲤⲦⲨⲬⲟⲣⲥ", "ABEHIKMNOPCTYXopc")
 )
 
 

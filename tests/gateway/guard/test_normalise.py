@@ -171,10 +171,21 @@ def test_canonical_text_is_its_own_canonical_text(text):
     assert canonical_text(once) == once
 
 
-def test_look_alikes_fold_index_for_index():
-    layer = fold("рayраl АKІA")
-    assert layer.skeleton == "paypal AKIA"
+@pytest.mark.parametrize(
+    ("text", "skeleton"),
+    [
+        ("рayраl АKІA", "paypal AKIA"),
+        ("ᴍʏ ᴘᴀssᴡᴏʀᴅ ɪs", "my password is"),
+        ("ꓑꓮꓢꓢꓪꓳꓣꓓ", "PASSWORD"),
+        ("ⲢⲒⲚ ΡΙΝ", "PIN PIN"),
+        ("sесrеt", "secret"),
+    ],
+)
+def test_look_alikes_fold_index_for_index(text, skeleton):
+    layer = fold(text)
+    assert layer.skeleton == skeleton
     assert len(layer.skeleton) == len(layer.text)
+    assert layer.text == text  # for matching only: what digests and words are made of keeps it
 
 
 def test_text_and_maps_stay_out_of_repr():
