@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Self
 
+from core import pseudonyms
 from core.errors import Invalid
 from core.ids import MemoryId, NamespaceId, SpaceId
 from core.model import (
@@ -28,6 +29,7 @@ from core.model import (
     State,
     Trust,
 )
+from core.placeholders import NO_ORIGINALS, Originals
 from core.ports import OwnerKeys, Place, Tokenizer, Vectors
 
 SENSITIVE_LIFE = timedelta(hours=24)
@@ -43,6 +45,7 @@ class Texts:
     Args:
         vectors: one a chunk, when it has been embedded.
         terms, token_count, digest: as in `core.model.Kept`.
+        originals: what the placeholders in them may stand for; of two that know one, the first.
     """
 
     content: str = field(repr=False)
@@ -51,9 +54,14 @@ class Texts:
     terms: Mapping[int, int] = field(repr=False)
     token_count: int
     digest: bytes
+    originals: tuple[Originals, ...] = field(default=(), repr=False)
 
-    def saying(self, details: Details) -> Self:
-        """Return the same content with other details."""
+    def saying(self, details: Details, *older: Originals) -> Self:
+        """Return the same content with other details.
+
+        Args:
+            older: what placeholders in the version before stood for.
+        """
         return type(self)(
             content=self.content,
             details=details,
@@ -61,6 +69,7 @@ class Texts:
             terms=self.terms,
             token_count=self.token_count,
             digest=self.digest,
+            originals=(*self.originals, *older),
         )
 
 
@@ -71,6 +80,7 @@ def texts(
     *,
     keys: OwnerKeys,
     tokenizer: Tokenizer,
+    originals: Originals = NO_ORIGINALS,
 ) -> Texts:
     """Return the texts of one version, tokenised and digested under the owner's keys."""
     words = Counter(tokenizer.words(content))
@@ -81,6 +91,7 @@ def texts(
         terms=dict(zip(keys.terms(list(words)), words.values(), strict=True)),
         token_count=sum(words.values()),
         digest=keys.digest("content", tokenizer.canonical(content)),
+        originals=(originals,),
     )
 
 
@@ -213,6 +224,13 @@ def sealed(
         vectors=() if vectors is None else sealed_vectors(vectors, keys, place),
         embedder="" if vectors is None else embedder,
         author=author,
+        pseudonyms=pseudonyms.sealed(
+            pseudonyms.entries(said.content, details, *said.originals),
+            keys,
+            memory=standing.id,
+            version=standing.version,
+            namespace=standing.namespace,
+        ),
     )
 
 

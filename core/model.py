@@ -11,89 +11,19 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from enum import StrEnum
 from typing import Any, Self
 from uuid import UUID
 
 from core.ids import EventId, MemoryId, NamespaceId, RecallId, SpaceId, TenantId, UserId
+from core.placeholders import NO_ORIGINALS, Marks, Originals
 from core.scope import Scope, SourceKind
+from core.words import Kind, Layer, Persistence, Sensitivity, State, Status, Trust
+
+# Handed on: whoever takes the values takes their words along.
+__all__ = ["Kind", "Layer", "Persistence", "Sensitivity", "State", "Status", "Trust"]
 
 Json = Any
 """A JSON value: None, bool, int, float, str, or lists and string-keyed dicts of the same."""
-
-
-class Layer(StrEnum):
-    """How a memory is held: what happened, what is so, what worked, or what matters for minutes."""
-
-    WORKING = "working"
-    EPISODIC = "episodic"
-    SEMANTIC = "semantic"
-    PROCEDURAL = "procedural"
-
-
-class Kind(StrEnum):
-    """What a memory says."""
-
-    FACT = "fact"
-    PREFERENCE = "preference"
-    CONSTRAINT = "constraint"
-    EVENT = "event"
-    ENTITY = "entity"
-    RELATION = "relation"
-    PATTERN = "pattern"
-    PITFALL = "pitfall"
-    DIALOGUE = "dialogue"
-
-
-class Persistence(StrEnum):
-    """How fast a memory fades: half-life 7 days, 30 days, never."""
-
-    VOLATILE = "volatile"
-    DURABLE = "durable"
-    PERMANENT = "permanent"
-
-
-class Sensitivity(StrEnum):
-    """Class of what was found in a memory; labels only rise."""
-
-    NONE = "none"
-    PERSONAL = "personal"
-    SPECIAL = "special"
-    SENSITIVE = "sensitive"
-
-
-class State(StrEnum):
-    """Where a memory stands. Only `active` ones are recalled."""
-
-    ACTIVE = "active"
-    SUPERSEDED = "superseded"
-    ARCHIVED = "archived"
-    QUARANTINED = "quarantined"
-    FORGOTTEN = "forgotten"
-
-
-class Status(StrEnum):
-    """What a write did with one fact."""
-
-    STORED = "stored"
-    MERGED = "merged"
-    SUPERSEDED = "superseded"
-    QUARANTINED = "quarantined"
-
-
-class Trust(StrEnum):
-    """How far the origin of a memory is trusted."""
-
-    HIGH = "high"
-    MEDIUM = "medium"
-    LOW = "low"
-
-    @classmethod
-    def of(cls, source: SourceKind) -> Self:
-        """Return the trust that a source kind earns by itself."""
-        if source in (SourceKind.OPERATOR, SourceKind.USER_DIRECT):
-            return cls("high")
-        return cls("medium" if source is SourceKind.AGENT_INFERRED else "low")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -257,6 +187,8 @@ class Guarded:
         redactions: what was done, without text.
         sensitivity: class of what was found.
         expire_seconds: how long the policy lets it be kept at most; None for no such end.
+        marks: what the placeholders in it stand for until they have their person's words.
+        originals: what they stand for from then on; see `core.pseudonyms`.
     """
 
     draft: Draft
@@ -264,6 +196,8 @@ class Guarded:
     redactions: tuple[Redaction, ...] = ()
     sensitivity: Sensitivity = Sensitivity.NONE
     expire_seconds: int | None = None
+    marks: Marks = field(default_factory=dict, repr=False)
+    originals: Originals = NO_ORIGINALS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -314,6 +248,7 @@ class Kept(Standing):
         embedder: name of the model that made `vectors`.
         author: keyed look-up of who wrote it, 16 bytes, under the tenant's key; counted for as long
             as the memory lives, whoever revises it.
+        pseudonyms: token of each placeholder in the texts -> envelope of its value.
     """
 
     session: bytes | None
@@ -326,6 +261,7 @@ class Kept(Standing):
     vectors: tuple[bytes, ...] = field(repr=False)
     embedder: str
     author: bytes | None = None
+    pseudonyms: Mapping[bytes, bytes] = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -379,6 +315,8 @@ class GuardedChange:
     redactions: tuple[Redaction, ...] = ()
     sensitivity: Sensitivity = Sensitivity.NONE
     expire_seconds: int | None = None
+    marks: Marks = field(default_factory=dict, repr=False)
+    originals: Originals = NO_ORIGINALS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -452,6 +390,7 @@ class Query:
         limit: 1 to 50; None lets the engine choose 3 to 12.
         max_tokens: budget for the contents returned, in the embedder's tokens.
         timeout_ms: deadline for the proposals; what is there then is the answer.
+        marks: as of `Guarded`; each owner that is searched gives them words of its own.
     """
 
     text: str = field(repr=False)
@@ -469,6 +408,28 @@ class Query:
     max_tokens: int = 800
     timeout_ms: int = 300
     explain: bool = False
+    marks: Marks = field(default_factory=dict, repr=False)
+
+    def saying(self, text: str, marks: Marks | None = None) -> Self:
+        """Return the same question in other words; without `marks` no placeholder is one."""
+        return type(self)(
+            text=text,
+            tags=self.tags,
+            tags_all=self.tags_all,
+            session_id=self.session_id,
+            layers=self.layers,
+            kinds=self.kinds,
+            created_after=self.created_after,
+            created_before=self.created_before,
+            as_of=self.as_of,
+            min_confidence=self.min_confidence,
+            min_score=self.min_score,
+            limit=self.limit,
+            max_tokens=self.max_tokens,
+            timeout_ms=self.timeout_ms,
+            explain=self.explain,
+            marks=marks or {},
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

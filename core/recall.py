@@ -36,6 +36,7 @@ from core.ports import (
     TenantKeys,
     Vector,
 )
+from core.pseudonyms import settled_query
 from core.scope import Scope
 
 DENSE_LIMIT = 64
@@ -100,6 +101,7 @@ async def recall(scope: Scope, query: Query, stages: RecallStages) -> Recall:
     recall_id = RecallId(new_uuid())
     keys = await stages.keyring.owner(Owner.of(scope)) if scope.known else None
     areas, beyond = await areas_of(scope, query, keys, stages)
+    query = settled_query(query, keys, scope.user)
     if not areas:  # nothing is kept about this person or shared: an empty answer creates nothing
         return await _nothing(scope, recall_id, stages)
     found = await _propose(scope, query, areas, keys, stages)
@@ -131,7 +133,8 @@ async def areas_of(
     scope: Scope, query: Query, keys: OwnerKeys | None, stages: RecallStages
 ) -> tuple[list[Area], bool]:
     """Return what is searched, shared spaces first, and whether there are more spaces than that."""
-    words = list(dict.fromkeys(stages.tokenizer.words(query.text)))
+    person = scope.user if scope.known else None
+    words: dict[str, list[str]] = {}
     spaces = sorted(scope.readable.same_user | scope.readable.members)
     chosen = spaces[:MOST_SPACES]
     shared = await searched(
@@ -139,12 +142,15 @@ async def areas_of(
     )
 
     def area(owned: OwnerKeys, space: SpaceId | None, user: UserId | None) -> Area:
+        said = settled_query(query, owned, person).text
+        if said not in words:  # one text for all owners, unless a value in it has a word of each
+            words[said] = list(dict.fromkeys(stages.tokenizer.words(said)))
         return Area(
             keys=owned,
             space=space,
             user=user,
             where=filter_of(query, owned),
-            terms=tuple(owned.terms(words)),
+            terms=tuple(owned.terms(words[said])),
         )
 
     areas = [area(owned, space, None) for space, owned in shared.items()]

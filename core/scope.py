@@ -23,6 +23,7 @@ class Action(StrEnum):
     MEMORY_RECALL = "memory:item:recall"
     MEMORY_UPDATE = "memory:item:update"
     MEMORY_FORGET = "memory:item:forget"
+    MEMORY_REVEAL = "memory:item:reveal"
     RECALL_READ = "memory:recall:read"
     TENANT_CREATE = "admin:tenant:create"
     TENANT_LIST = "admin:tenant:list"

@@ -17,7 +17,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from core import keeping, merge
+from core import keeping, merge, pseudonyms
 from core.errors import Denied, Tampered, Throttled, Unavailable
 from core.event import AuditEvent
 from core.ids import EventId, MemoryId, new_uuid
@@ -37,6 +37,7 @@ from core.model import (
     Trust,
 )
 from core.owners import admit, author_of, owner_into, owner_of, writable
+from core.placeholders import NO_ORIGINALS, Originals
 from core.ports import Claim, MemoryView, OwnerKeys, Place, Reply, Vectors, WriteStages
 from core.ports.budgets import ANY_NUMBER, Stored
 from core.scope import Scope
@@ -103,6 +104,7 @@ async def write(
             fact_vectors,
             keys=keys,
             tokenizer=stages.tokenizer,
+            originals=guarded.originals,
         )
         for fact, fact_vectors in zip(facts, vectors, strict=True)
     ]
@@ -184,7 +186,8 @@ async def _keep(
     )
     if unchanged and _same_standing(existing, standing):
         return _merged(await view.adjust(existing.id, confidence=confidence))
-    again = keeping.sealed(standing, texts.saying(details), keys, embedder=embedder)
+    older = await _originals(view, existing, keys)
+    again = keeping.sealed(standing, texts.saying(details, older), keys, embedder=embedder)
     return _merged(await view.revise(again, expected_version=existing.version))
 
 
@@ -228,7 +231,14 @@ async def revise(
     sensitivity = keeping.more_sensitive(before.sensitivity, guarded.sensitivity)
     sealed_only = sensitivity is Sensitivity.SENSITIVE  # never in the vector index
     vectors = None if sealed_only else await _vectors(text, stages)
-    said = keeping.texts(text, Details(), vectors, keys=keys, tokenizer=stages.tokenizer)
+    said = keeping.texts(
+        text,
+        Details(),
+        vectors,
+        keys=keys,
+        tokenizer=stages.tokenizer,
+        originals=guarded.originals,
+    )
     async with stages.store.view(scope) as view:
         # Read again, locked: embedding took its time and nothing was held meanwhile.
         row = await view.get(memory, lock=True)
@@ -237,7 +247,14 @@ async def revise(
         if change.content is None and row.version != before.version:
             # Somebody changed the text meanwhile; the indexer embeds it.
             text = keys.open(_place(row, "content"), row.content).decode()
-            said = keeping.texts(text, Details(), None, keys=keys, tokenizer=stages.tokenizer)
+            said = keeping.texts(
+                text,
+                Details(),
+                None,
+                keys=keys,
+                tokenizer=stages.tokenizer,
+                originals=guarded.originals,
+            )
         details = _changed(old, change, author_of(scope.principal))
         sensitivity = keeping.more_sensitive(row.sensitivity, guarded.sensitivity)
         standing = keeping.following(
@@ -247,11 +264,28 @@ async def revise(
             sensitivity=sensitivity,
             expires_at=keeping.changed_expiry(row, change, sensitivity, now=view.now),
         )
-        kept = keeping.sealed(standing, said.saying(details), keys, embedder=stages.embedder.name)
+        older = await _originals(view, row, keys)
+        said = said.saying(details, older)
+        kept = keeping.sealed(standing, said, keys, embedder=stages.embedder.name)
         after = await view.revise(kept, expected_version=expected)
         event = await _record(view, scope, [after.id], Status.STORED)
     stages.wake_index()
     return Memory(row=after, content=text, details=details), event
+
+
+async def _originals(view: MemoryView, row: Row, keys: OwnerKeys) -> Originals:
+    """Return what the placeholders in the live version of `row` stand for; what does not open any
+    more stands for nothing.
+    """
+    try:
+        content = keys.open(_place(row, "content"), row.content).decode()
+        details = Details.from_bytes(keys.open(_place(row, "details"), row.details))
+        if not pseudonyms.hold_any(content, details):
+            return NO_ORIGINALS
+        kept = pseudonyms.opened(await view.pseudonyms(row.id), keys)
+    except Tampered:
+        return NO_ORIGINALS
+    return pseudonyms.originals(content, details, kept)
 
 
 def _changed(old: Details, change: Change, author: str) -> Details:

@@ -36,6 +36,7 @@ from core.ports.record import (
     RecordStore,
     Repeated,
     Reply,
+    SealedPseudonym,
 )
 from core.ports.stages import QueryCache, RecallStages, Spans, Wake, WriteStages
 from core.ports.vectors import Vector, Vectors
@@ -76,6 +77,7 @@ __all__ = [
     "Repeated",
     "Reply",
     "Resolved",
+    "SealedPseudonym",
     "SignedEvent",
     "SpaceRow",
     "Spans",

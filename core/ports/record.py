@@ -8,7 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from core.event import AuditEvent
-from core.ids import MemoryId, RecallId, SpaceId
+from core.ids import MemoryId, NamespaceId, RecallId, SpaceId, UserId
 from core.model import Filter, Kept, Page, Row
 from core.scope import AnyScope, Scope
 
@@ -72,6 +72,24 @@ class Indexable:
     terms: Mapping[int, int] = field(repr=False)
     vectors: tuple[bytes, ...] = field(repr=False)
     embedder: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealedPseudonym:
+    """What is kept of one placeholder in one version of a memory.
+
+    Args:
+        token: of its word, 10 bytes.
+        space: which the memory is in; it and `user` tell whose key opens `sealed`.
+    """
+
+    memory: MemoryId
+    version: int
+    namespace: NamespaceId
+    space: SpaceId | None
+    user: UserId
+    token: bytes
+    sealed: bytes = field(repr=False)
 
 
 class MemoryView(Protocol):
@@ -167,8 +185,22 @@ class MemoryView(Protocol):
         """Return what the index needs of a live memory. Raises: NotFound."""
         ...
 
+    async def pseudonyms(self, memory: MemoryId) -> list[SealedPseudonym]:
+        """Return what the placeholders in the live version of a live memory stand for.
+
+        Only a scope that writes or reveals sees any.
+        """
+        ...
+
+    async def pseudonyms_of(self, tokens: Sequence[bytes]) -> list[SealedPseudonym]:
+        """Return what these tokens stand for in live memories about the scope's person, the newest
+        of each owner; a token that is nobody's, or another person's, is not among them.
+        """
+        ...
+
     async def forget(self, memories: Sequence[MemoryId]) -> list[MemoryId]:
-        """Remove texts, versions, terms and vectors; leave tombstones; queue removal of points.
+        """Remove texts, versions, terms, vectors and pseudonyms; leave tombstones; queue removal of
+        points.
 
         Returns the ids that were live in this scope.
         """

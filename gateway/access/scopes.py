@@ -25,6 +25,7 @@ SCOPE_OF: Mapping[Action, str] = {
     Action.MEMORY_WRITE: WRITE,
     Action.MEMORY_UPDATE: CURATE,
     Action.MEMORY_FORGET: FORGET,
+    Action.MEMORY_REVEAL: PRIVACY,
     Action.KEY_CREATE: ADMIN,
     Action.KEY_LIST: ADMIN,
     Action.KEY_ROTATE: ADMIN,
@@ -47,6 +48,7 @@ SCOPE_OF: Mapping[Action, str] = {
 STEP_UP = frozenset(
     {
         Action.MEMORY_FORGET,
+        Action.MEMORY_REVEAL,
         Action.KEY_CREATE,
         Action.KEY_ROTATE,
         Action.SPACE_SHARE,
@@ -55,7 +57,7 @@ STEP_UP = frozenset(
         Action.TENANT_ERASE,
     }
 )
-"""What cannot be undone, or lets others in: a token's person must be fresh, or confirm."""
+"""What cannot be undone, shows what was hidden, or lets others in: a token's person must be fresh, or confirm."""
 
 
 def scopes_of(action: Action) -> frozenset[str]:

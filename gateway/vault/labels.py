@@ -101,6 +101,7 @@ class Label(Enum):
     OWNER_DIGEST_QUERY = _owner("digest/query", "finds an embedded query in the cache")
     OWNER_BLIND_TAG = _owner("blind/tag", "look-up of tags")
     OWNER_BLIND_SESSION = _owner("blind/session", "look-up of session ids")
+    OWNER_BLIND_PSEUDONYM = _owner("blind/pseudonym", "words of placeholders in texts")
     OWNER_TERMS = _owner("terms", "lexical tokens")
     OWNER_ROTATION = _owner("rotation", "orthogonal transform of vectors (obfuscation)")
 

@@ -46,6 +46,7 @@ from core.ports import (
 from core.scope import OperatorScope, TenantScope
 
 ERASED: Final = (
+    "pseudonyms",
     "memory_links",
     "memory_tokens",
     "memory_vectors",

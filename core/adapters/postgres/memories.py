@@ -15,11 +15,11 @@ from uuid import UUID
 
 from core.adapters.postgres.pool import Parameters, Transaction, only
 from core.adapters.postgres.queries import query
-from core.adapters.postgres.rows import memory_row
+from core.adapters.postgres.rows import memory_row, pseudonym_row
 from core.errors import Conflict, NotFound, PreconditionFailed, Unavailable
 from core.ids import MemoryId
 from core.model import Kept, Row, State
-from core.ports import Indexable, Inserted
+from core.ports import Indexable, Inserted, SealedPseudonym
 
 _ATTEMPTS = 16
 """How often a text may vanish and come back under an insert before it is given up."""
@@ -187,6 +187,16 @@ class Memories:
             embedder=embedder,
         )
 
+    async def pseudonyms(self, memory: MemoryId) -> list[SealedPseudonym]:
+        """As `MemoryView.pseudonyms`. Raises: Unavailable."""
+        found = await self._rows("pseudonyms_of_memory", id=memory)
+        return [pseudonym_row(values) for values in found]
+
+    async def pseudonyms_of(self, tokens: Sequence[bytes]) -> list[SealedPseudonym]:
+        """As `MemoryView.pseudonyms_of`. Raises: Unavailable."""
+        found = await self._rows("pseudonyms_by_token", tokens=list(tokens))
+        return [pseudonym_row(values) for values in found]
+
     async def forget(self, memories: Sequence[MemoryId]) -> list[MemoryId]:
         """As `MemoryView.forget`; what has expired goes too, and is not returned."""
         locked = await self._rows("lock_memories", ids=list(memories))
@@ -261,4 +271,6 @@ class Memories:
             "vectors": list(kept.vectors),
             "embedder": kept.embedder,
             "author": kept.author,
+            "pseudonyms": list(kept.pseudonyms),
+            "behind": list(kept.pseudonyms.values()),
         }

@@ -21,6 +21,7 @@ from core.ports import (
     MemberRow,
     Membership,
     PolicyRow,
+    SealedPseudonym,
     SignedEvent,
     SpaceRow,
 )
@@ -101,6 +102,20 @@ def memory_row(values: Sequence[Any]) -> Row:
         chunks=chunks,
         content=content,
         details=details,
+    )
+
+
+def pseudonym_row(values: Sequence[Any]) -> SealedPseudonym:
+    """Return what is kept of one word, as `pseudonyms_of_memory` and its like select it."""
+    memory, version, namespace, space, user, token, sealed = values
+    return SealedPseudonym(
+        memory=memory,
+        version=version,
+        namespace=namespace,
+        space=space,
+        user=user,
+        token=token,
+        sealed=sealed,
     )
 
 

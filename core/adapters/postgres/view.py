@@ -21,7 +21,7 @@ from core.errors import NotFound
 from core.event import AuditEvent
 from core.ids import MemoryId, RecallId, SpaceId
 from core.model import Filter, Kept, Page, Row
-from core.ports import Claim, Indexable, Inserted, Proposal, Reply
+from core.ports import Claim, Indexable, Inserted, Proposal, Reply, SealedPseudonym
 from core.scope import Scope
 
 
@@ -106,6 +106,14 @@ class PostgresView:
     async def indexable(self, memory: MemoryId) -> Indexable:
         """Return what the index needs of a live memory."""
         return await self._memories.indexable(memory)
+
+    async def pseudonyms(self, memory: MemoryId) -> list[SealedPseudonym]:
+        """Return what the placeholders of a live memory stand for."""
+        return await self._memories.pseudonyms(memory)
+
+    async def pseudonyms_of(self, tokens: Sequence[bytes]) -> list[SealedPseudonym]:
+        """Return what tokens stand for in live memories about the person."""
+        return await self._memories.pseudonyms_of(tokens)
 
     async def forget(self, memories: Sequence[MemoryId]) -> list[MemoryId]:
         """Leave tombstones."""

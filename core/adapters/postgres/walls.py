@@ -4,7 +4,8 @@ Rules this module keeps:
 - Row-level security reads the settings, the queries name the parameters: both come from the same
   Scope, by this module alone.
 - What a Scope does not have is left out, and what is not set matches no row.
-- A transaction may change memories only under an action of `core.scope.WRITING`.
+- A transaction may change memories only under an action of `core.scope.WRITING`, and one that only
+  reads sees a value behind a placeholder under `MEMORY_REVEAL` alone.
 """
 
 from collections.abc import Collection
@@ -25,13 +26,14 @@ def tenant_of(scope: AnyScope) -> TenantId:
 def scope_settings(scope: Scope) -> Settings:
     """Return what a transaction of memories is given."""
     writing = scope.action in WRITING
+    revealing = scope.action is Action.MEMORY_REVEAL
     settings = {
         "app.tenant": str(scope.tenant),
         "app.user_id": str(scope.user),
         "app.namespaces": _ids(scope.namespaces),
         "app.read_same": _ids(scope.readable.same_user),
         "app.read_members": _ids(scope.readable.members),
-        "app.action": "write" if writing else "read",
+        "app.action": "write" if writing else "reveal" if revealing else "read",
     }
     if writing:
         settings["app.write_same"] = _ids(scope.writable.same_user)

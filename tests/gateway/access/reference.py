@@ -27,7 +27,7 @@ MAY = {
         "admin:quota:read",
         "admin:quota:write",
     },
-    "privacy": set(),
+    "privacy": {"memory:item:reveal"},
     "auditor": {"audit:event:read"},
     "operator": {"admin:tenant:create", "admin:tenant:list", "admin:tenant:erase"},
 }

@@ -72,6 +72,10 @@ WITH kept AS (
       tenant, user_id, namespace, space, memory, chunk, version, embedder, vector)
     SELECT tenant, user_id, namespace, space, id, place - 1, version, embedder, vector
       FROM kept, unnest(%(vectors)s::bytea[]) WITH ORDINALITY AS chunk (vector, place)
+), values_behind AS (
+  INSERT INTO pseudonyms (tenant, user_id, namespace, space, memory, version, token, sealed)
+    SELECT tenant, user_id, namespace, space, id, version, token, sealed
+      FROM kept, unnest(%(pseudonyms)s::bytea[], %(behind)s::bytea[]) AS kept_of (token, sealed)
 ), uses AS (
   INSERT INTO memory_uses (tenant, user_id, namespace, space, memory)
     SELECT tenant, user_id, namespace, space, id FROM kept
@@ -143,6 +147,10 @@ WITH m AS (
       tenant, user_id, namespace, space, memory, chunk, version, embedder, vector)
     SELECT tenant, user_id, namespace, space, id, place - 1, version, embedder, vector
       FROM m, unnest(%(vectors)s::bytea[]) WITH ORDINALITY AS chunk (vector, place)
+), values_behind AS (
+  INSERT INTO pseudonyms (tenant, user_id, namespace, space, memory, version, token, sealed)
+    SELECT tenant, user_id, namespace, space, id, version, token, sealed
+      FROM m, unnest(%(pseudonyms)s::bytea[], %(behind)s::bytea[]) AS kept_of (token, sealed)
 ), task AS (
   INSERT INTO outbox (
       tenant, user_id, namespace, space, space_is_owner, memory, version, removal, chunks)
@@ -211,6 +219,23 @@ SELECT m.session, m.tags, m.terms, m.term_counts, m.embedder,
   FROM memories m {{uses}}
  WHERE {{reach}} AND m.id = %(id)s AND {{live}}
 
+-- pseudonyms_of_memory --
+-- Of its live version alone: what an older one held is not revealed any more.
+SELECT p.memory, p.version, p.namespace, p.space, p.user_id, p.token, p.sealed
+  FROM memories m
+  JOIN pseudonyms p ON p.tenant = m.tenant AND p.memory = m.id AND p.version = m.version
+ WHERE {{reach}} AND m.id = %(id)s AND {{live}}
+
+-- pseudonyms_by_token --
+-- Of the scope's own person, wherever they stand; the newest of each owner, since any will do.
+SELECT DISTINCT ON (p.token, CASE WHEN m.space_is_owner THEN m.space END)
+       p.memory, p.version, p.namespace, p.space, p.user_id, p.token, p.sealed
+  FROM pseudonyms p
+  JOIN memories m ON m.tenant = p.tenant AND m.id = p.memory AND m.version = p.version
+ WHERE p.tenant = %(tenant)s AND p.user_id = %(user)s AND p.token = ANY (%(tokens)s::bytea[])
+   AND {{reach}} AND m.user_id = %(user)s AND {{live}}
+ ORDER BY p.token, CASE WHEN m.space_is_owner THEN m.space END, p.created_at DESC
+
 -- lock_memories --
 -- In the order of ids, so that two that overlap wait for each other and never both ways.
 SELECT m.id, {{live}}, m.user_id, m.namespace, m.space, m.token_count, cardinality(m.terms) > 0,
@@ -228,6 +253,8 @@ WITH gone AS (
    WHERE tenant = %(tenant)s AND id = ANY (%(ids)s::uuid[]) AND state <> 'forgotten'
 ), versions AS (
   DELETE FROM memory_versions WHERE tenant = %(tenant)s AND memory = ANY (%(ids)s::uuid[])
+), values_behind AS (
+  DELETE FROM pseudonyms WHERE tenant = %(tenant)s AND memory = ANY (%(ids)s::uuid[])
 ), uses AS (
   DELETE FROM memory_uses WHERE tenant = %(tenant)s AND memory = ANY (%(ids)s::uuid[])
 ), links AS (
