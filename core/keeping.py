@@ -2,7 +2,8 @@
 
 Rules this module keeps:
 - Every text is sealed here, at its place; every look-up is keyed here. Nothing else makes a `Kept`.
-- What is `sensitive` always expires; working memory matters for minutes. No update lengthens that.
+- What is `sensitive` always expires; working memory matters for minutes; a policy may ask for an
+  end. No update lengthens any of that.
 - Labels of sensitivity only rise.
 """
 
@@ -126,8 +127,9 @@ def first(
         source_kind=guarded.source_kind,
         outcome=draft.outcome,
         occurred_at=draft.occurred_at,
-        expires_at=expiry(draft, guarded.sensitivity, now=now),
+        expires_at=expiry(draft, guarded.sensitivity, guarded.expire_seconds, now=now),
         until_session_end=draft.until_session_end,
+        ends_by=_end(guarded.expire_seconds, now),
     )
 
 
@@ -138,9 +140,10 @@ def following(
     confidence: float | None = None,
     sensitivity: Sensitivity = Sensitivity.NONE,
     expires_at: datetime | None,
+    ends_by: datetime | None,
     until_session_end: bool | None = None,
 ) -> Standing:
-    """Return where the next version of `row` stands; what is None stays as it is."""
+    """Return where the next version of `row` stands; what is None stays as it is, but the ends."""
     return Standing(
         id=row.id,
         version=row.version + 1,
@@ -161,6 +164,7 @@ def following(
         until_session_end=(
             row.until_session_end if until_session_end is None else until_session_end
         ),
+        ends_by=ends_by,
     )
 
 
@@ -214,6 +218,7 @@ def sealed(
         occurred_at=standing.occurred_at,
         expires_at=standing.expires_at,
         until_session_end=standing.until_session_end,
+        ends_by=standing.ends_by,
         session=None if session is None else keys.blind("session", session),
         tags=tag_lookups(details.tags, keys),
         digest=said.digest,
@@ -249,15 +254,20 @@ def tag_lookups(tags: Sequence[str], keys: OwnerKeys) -> tuple[bytes, ...]:
     return tuple(keys.blind("tag", tag) for tag in tags)
 
 
-def expiry(draft: Draft, sensitivity: Sensitivity, *, now: datetime) -> datetime | None:
+def expiry(
+    draft: Draft, sensitivity: Sensitivity, expire_seconds: int | None = None, *, now: datetime
+) -> datetime | None:
     """Return when a draft expires, by the database's time; the soonest reason wins.
+
+    Args:
+        expire_seconds: how long a policy lets it be kept at most; None for no such end.
 
     Raises:
         Invalid: the caller's own `expires_at` has passed already.
     """
     if draft.expires_at is not None and draft.expires_at <= now:
         raise Invalid("This time has passed already.", field="expires_at")
-    ends = [draft.expires_at] if draft.expires_at is not None else []
+    ends = [end for end in (draft.expires_at, _end(expire_seconds, now)) if end is not None]
     if draft.ttl_seconds is not None:
         ends.append(now + timedelta(seconds=draft.ttl_seconds))
     if sensitivity is Sensitivity.SENSITIVE:
@@ -269,20 +279,27 @@ def expiry(draft: Draft, sensitivity: Sensitivity, *, now: datetime) -> datetime
 
 def joined_expiry(row: Row, again: Kept) -> datetime | None:
     """Return when `row` expires once it has been said again: at the later of the two times, so that
-    what was asked to be kept is not lost with what was not.
+    what was asked to be kept is not lost with what was not; and no later than a policy asks of
+    either.
     """
     asked = [at for at in (row.expires_at, again.expires_at) if at is not None]
     ends = [max(asked)] if len(asked) == 2 else []  # noqa: PLR2004 - both have an end
-    return _bounded(ends, row, more_sensitive(row.sensitivity, again.sensitivity))
+    sensitivity = more_sensitive(row.sensitivity, again.sensitivity)
+    return _bounded(ends, row, sensitivity, sooner(row.ends_by, again.ends_by))
 
 
 def changed_expiry(
-    row: Row, change: Change, sensitivity: Sensitivity, *, now: datetime
+    row: Row,
+    change: Change,
+    sensitivity: Sensitivity,
+    ends_by: datetime | None,
+    *,
+    now: datetime,
 ) -> datetime | None:
     """Return when the next version of `row` expires.
 
     Args:
-        sensitivity: of the next version.
+        sensitivity, ends_by: of the next version.
 
     Raises:
         Invalid: the time asked for has passed already.
@@ -291,12 +308,32 @@ def changed_expiry(
         raise Invalid("This time has passed already.", field="expires_at")
     asked = row.expires_at if change.expires_at is None else change.expires_at
     ends = [] if asked is None or change.clear_expiry else [asked]
-    return _bounded(ends, row, sensitivity)
+    return _bounded(ends, row, sensitivity, ends_by)
 
 
-def _bounded(ends: list[datetime], row: Row, sensitivity: Sensitivity) -> datetime | None:
+def changed_end(row: Row, expire_seconds: int | None, *, now: datetime) -> datetime | None:
+    """Return by when the next version of `row` ends at the latest, for a policy's sake.
+
+    Args:
+        expire_seconds: what the policy asks of the change; None for no end.
+    """
+    return sooner(row.ends_by, _end(expire_seconds, now))
+
+
+def sooner(*ends: datetime | None) -> datetime | None:
+    """Return the soonest of the times that are one; None for none."""
+    return min((end for end in ends if end is not None), default=None)
+
+
+def _end(expire_seconds: int | None, now: datetime) -> datetime | None:
+    return None if expire_seconds is None else now + timedelta(seconds=expire_seconds)
+
+
+def _bounded(
+    ends: list[datetime], row: Row, sensitivity: Sensitivity, ends_by: datetime | None
+) -> datetime | None:
     """Return the soonest of `ends` and of what bounds every version of `row`."""
-    bounds = list(ends)
+    bounds = list(ends) if ends_by is None else [*ends, ends_by]
     if sensitivity is Sensitivity.SENSITIVE:
         bounds.append(row.created_at + SENSITIVE_LIFE)
     if row.layer is Layer.WORKING:

@@ -211,7 +211,11 @@ class Fact:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """Everything of one version of a memory that is not text: ids, enums, numbers and times."""
+    """Everything of one version of a memory that is not text: ids, enums, numbers and times.
+
+    Args:
+        ends_by: when it expires at the latest, for a policy's sake; None for no such end.
+    """
 
     id: MemoryId
     version: int
@@ -230,6 +234,7 @@ class Standing:
     occurred_at: datetime | None
     expires_at: datetime | None
     until_session_end: bool
+    ends_by: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

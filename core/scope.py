@@ -96,11 +96,14 @@ class Standing:
         epoch: grows with everything that takes a right away. What is decided under one epoch is not
             answered under a later one: the record refuses to commit it.
         policy, quotas: versions of the tenant's own access policy and quotas; empty for none.
+        pii, secrets: of its own policies for personal data and for secrets; as those.
     """
 
     epoch: int = 0
     policy: str = ""
     quotas: str = ""
+    pii: str = ""
+    secrets: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

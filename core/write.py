@@ -182,6 +182,7 @@ async def _keep(
         confidence=confidence,
         sensitivity=kept.sensitivity,
         expires_at=keeping.joined_expiry(existing, kept),
+        ends_by=keeping.sooner(existing.ends_by, kept.ends_by),
         until_session_end=existing.until_session_end and kept.until_session_end,
     )
     if unchanged and _same_standing(existing, standing):
@@ -197,6 +198,7 @@ def _same_standing(row: Row, standing: Standing) -> bool:
         row.importance == standing.importance
         and row.sensitivity is standing.sensitivity
         and row.expires_at == standing.expires_at
+        and row.ends_by == standing.ends_by
         and row.until_session_end == standing.until_session_end
     )
 
@@ -257,12 +259,14 @@ async def revise(
             )
         details = _changed(old, change, author_of(scope.principal))
         sensitivity = keeping.more_sensitive(row.sensitivity, guarded.sensitivity)
+        ends_by = keeping.changed_end(row, guarded.expire_seconds, now=view.now)
         standing = keeping.following(
             row,
             importance=change.importance,
             confidence=change.confidence,
             sensitivity=sensitivity,
-            expires_at=keeping.changed_expiry(row, change, sensitivity, now=view.now),
+            expires_at=keeping.changed_expiry(row, change, sensitivity, ends_by, now=view.now),
+            ends_by=ends_by,
         )
         older = await _originals(view, row, keys)
         said = said.saying(details, older)

@@ -148,7 +148,7 @@ class PolicyRow:
     """A tenant's own policy of one kind, sealed under the tenant's key.
 
     Args:
-        kind: `access` or `quotas`; the guard's kinds come later.
+        kind: `access`, `quotas`, `pii` or `secrets`.
         version: short hash of its contents, in clear; part of decisions and of cache keys.
     """
 

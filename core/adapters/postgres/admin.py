@@ -69,6 +69,13 @@ ERASED: Final = (
 """Tables that lose a tenant's rows when it is erased, in this order."""
 OF_A_SPACE: Final = ERASED[: ERASED.index("memory_authors")]
 """Tables that lose a space's rows when it is deleted, after its memories and in this order."""
+_NOTED: Final = {
+    "access": "note_policy",
+    "quotas": "note_quotas",
+    "pii": "note_pii",
+    "secrets": "note_secrets",
+}
+"""Policies whose version is read with every credential, and the query that notes it."""
 
 
 class PostgresAdminView:
@@ -249,7 +256,7 @@ class PostgresAdminView:
             "put_policy", tenant=self._tenant, kind=row.kind, version=row.version, sealed=row.sealed
         )
         await self._raise_epoch()
-        noted = {"access": "note_policy", "quotas": "note_quotas"}.get(row.kind)
+        noted = _NOTED.get(row.kind)
         if noted is not None:
             await self._rows(noted, tenant=self._tenant, version=row.version)
 

@@ -260,6 +260,7 @@ class Memories:
             "occurred_at": kept.occurred_at,
             "expires_at": kept.expires_at,
             "until_session_end": kept.until_session_end,
+            "ends_by": kept.ends_by,
             "session": kept.session,
             "tags": list(kept.tags),
             "digest": kept.digest,

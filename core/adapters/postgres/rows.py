@@ -66,6 +66,7 @@ def memory_row(values: Sequence[Any]) -> Row:
         valid_until,
         expires_at,
         until_session_end,
+        ends_by,
         created_at,
         updated_at,
         last_used_at,
@@ -95,6 +96,7 @@ def memory_row(values: Sequence[Any]) -> Row:
         valid_until=valid_until,
         expires_at=expires_at,
         until_session_end=until_session_end,
+        ends_by=ends_by,
         created_at=created_at,
         updated_at=updated_at,
         last_used_at=last_used_at,
@@ -143,9 +145,9 @@ def key_row(values: Sequence[Any]) -> KeyRow:
 
 
 def standing(values: Sequence[Any]) -> Standing:
-    """Return how a tenant's rights stand, in epoch, policy, quotas."""
-    epoch, policy, quotas = values
-    return Standing(epoch=epoch, policy=policy, quotas=quotas)
+    """Return how a tenant's rights stand, in epoch, policy, quotas, pii, secrets."""
+    epoch, policy, quotas, pii, secrets = values
+    return Standing(epoch=epoch, policy=policy, quotas=quotas, pii=pii, secrets=secrets)
 
 
 def space_row(values: Sequence[Any]) -> SpaceRow:

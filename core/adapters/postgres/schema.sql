@@ -12,6 +12,20 @@ BEGIN
   END IF;
 END $$;
 ALTER FUNCTION public.access_holds(judged_under bigint) OWNER TO memwarden_owner;
+CREATE FUNCTION public.auth_credential(key_id text) RETURNS TABLE(id text, tenant uuid, roles text[], ceiling text, grants bytea, secret_mac bytea, previous_mac bytea, pepper_version integer, created_at timestamp with time zone, expires_at timestamp with time zone, revoked_at timestamp with time zone, usable boolean, last_used_at timestamp with time zone, epoch bigint, policy text, quotas text, pii text, secrets text)
+    LANGUAGE sql STABLE SECURITY DEFINER ROWS 1
+    SET search_path TO 'pg_catalog', 'pg_temp'
+    AS $$
+  SELECT k.id, k.tenant, k.roles, k.ceiling, k.grants, k.secret_mac,
+         CASE WHEN k.previous_until > now() THEN k.previous_mac END,
+         k.pepper_version, k.created_at, k.expires_at, k.revoked_at,
+         k.revoked_at IS NULL AND (k.expires_at IS NULL OR k.expires_at > now()), k.last_used_at,
+         coalesce(s.epoch, 0), coalesce(s.policy, ''), coalesce(s.quotas, ''),
+         coalesce(s.pii, ''), coalesce(s.secrets, '')
+    FROM public.api_keys k LEFT JOIN public.access_standings s ON s.tenant = k.tenant
+   WHERE k.id = key_id
+$$;
+ALTER FUNCTION public.auth_credential(key_id text) OWNER TO memwarden_auth;
 CREATE FUNCTION public.auth_find_key(key_id text) RETURNS TABLE(id text, tenant uuid, roles text[], ceiling text, grants bytea, secret_mac bytea, previous_mac bytea, pepper_version integer, created_at timestamp with time zone, expires_at timestamp with time zone, revoked_at timestamp with time zone, usable boolean)
     LANGUAGE sql STABLE SECURITY DEFINER ROWS 1
     SET search_path TO 'pg_catalog', 'pg_temp'
@@ -105,9 +119,13 @@ CREATE TABLE public.access_standings (
     epoch bigint DEFAULT 0 NOT NULL,
     policy text DEFAULT ''::text NOT NULL,
     quotas text DEFAULT ''::text NOT NULL,
+    pii text DEFAULT ''::text NOT NULL,
+    secrets text DEFAULT ''::text NOT NULL,
     CONSTRAINT access_standings_epoch_check CHECK ((epoch >= 0)),
+    CONSTRAINT access_standings_pii_check CHECK ((length(pii) <= 64)),
     CONSTRAINT access_standings_policy_check CHECK ((length(policy) <= 64)),
-    CONSTRAINT access_standings_quotas_check CHECK ((length(quotas) <= 64))
+    CONSTRAINT access_standings_quotas_check CHECK ((length(quotas) <= 64)),
+    CONSTRAINT access_standings_secrets_check CHECK ((length(secrets) <= 64))
 );
 ALTER TABLE ONLY public.access_standings FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.access_standings OWNER TO memwarden_owner;
@@ -254,6 +272,7 @@ CREATE TABLE public.memories (
     content bytea,
     details bytea,
     author bytea,
+    ends_by timestamp with time zone,
     CONSTRAINT memories_author_check CHECK ((octet_length(author) = 16)),
     CONSTRAINT memories_chunks_check CHECK ((chunks >= 0)),
     CONSTRAINT memories_confidence_check CHECK (((confidence >= (0)::double precision) AND (confidence <= (1)::double precision))),
@@ -262,6 +281,7 @@ CREATE TABLE public.memories (
     CONSTRAINT memories_details_check CHECK ((octet_length(details) <= 1048576)),
     CONSTRAINT memories_digest_check CHECK ((octet_length(digest) = 32)),
     CONSTRAINT memories_embedder_check CHECK ((length(embedder) <= 200)),
+    CONSTRAINT memories_end_in_time CHECK (((ends_by IS NULL) OR COALESCE((expires_at <= ends_by), false))),
     CONSTRAINT memories_forgotten_is_empty CHECK (
 CASE
     WHEN (state = 'forgotten'::text) THEN ((content IS NULL) AND (details IS NULL) AND (digest IS NULL) AND (session IS NULL) AND (tags = '{}'::bytea[]) AND (terms = '{}'::bigint[]) AND (token_count = 0) AND (chunks = 0))
@@ -441,6 +461,23 @@ CREATE TABLE public.policies (
 ALTER TABLE ONLY public.policies ALTER COLUMN sealed SET STORAGE EXTERNAL;
 ALTER TABLE ONLY public.policies FORCE ROW LEVEL SECURITY;
 ALTER TABLE public.policies OWNER TO memwarden_owner;
+CREATE TABLE public.pseudonyms (
+    tenant uuid NOT NULL,
+    user_id uuid NOT NULL,
+    namespace uuid NOT NULL,
+    space uuid,
+    memory uuid NOT NULL,
+    version integer NOT NULL,
+    token bytea NOT NULL,
+    sealed bytea NOT NULL,
+    created_at timestamp with time zone DEFAULT now() NOT NULL,
+    CONSTRAINT pseudonyms_sealed_check CHECK ((octet_length(sealed) <= 262144)),
+    CONSTRAINT pseudonyms_token_check CHECK ((octet_length(token) = 10)),
+    CONSTRAINT pseudonyms_version_check CHECK ((version >= 1))
+);
+ALTER TABLE ONLY public.pseudonyms ALTER COLUMN sealed SET STORAGE EXTERNAL;
+ALTER TABLE ONLY public.pseudonyms FORCE ROW LEVEL SECURITY;
+ALTER TABLE public.pseudonyms OWNER TO memwarden_owner;
 CREATE TABLE public.recalls (
     tenant uuid NOT NULL,
     id uuid NOT NULL,
@@ -545,6 +582,8 @@ ALTER TABLE ONLY public.outbox
     ADD CONSTRAINT outbox_pkey PRIMARY KEY (task);
 ALTER TABLE ONLY public.policies
     ADD CONSTRAINT policies_pkey PRIMARY KEY (tenant, kind);
+ALTER TABLE ONLY public.pseudonyms
+    ADD CONSTRAINT pseudonyms_pkey PRIMARY KEY (tenant, memory, version, token);
 ALTER TABLE ONLY public.recalls
     ADD CONSTRAINT recalls_pkey PRIMARY KEY (tenant, id);
 ALTER TABLE ONLY public.schema_migrations
@@ -578,6 +617,7 @@ CREATE INDEX memory_tokens_of_space ON public.memory_tokens USING btree (tenant,
 CREATE INDEX memory_tokens_of_user ON public.memory_tokens USING btree (tenant, user_id, token, memory) INCLUDE (tf, length, namespace, space);
 CREATE INDEX outbox_of_space ON public.outbox USING btree (tenant, space, task) WHERE (space IS NOT NULL);
 CREATE INDEX outbox_of_user ON public.outbox USING btree (tenant, user_id, memory);
+CREATE INDEX pseudonyms_by_token ON public.pseudonyms USING btree (tenant, user_id, token);
 CREATE INDEX recalls_expiring ON public.recalls USING btree (expires_at);
 CREATE INDEX space_members_by_key ON public.space_members USING btree (tenant, member);
 CREATE STATISTICS public.memories_belonging ON tenant, user_id, namespace FROM public.memories;
@@ -618,6 +658,7 @@ CREATE POLICY app_delete ON public.memory_vectors FOR DELETE TO memwarden_app US
 CREATE POLICY app_delete ON public.memory_versions FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (((( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))) OR (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
 CREATE POLICY app_delete ON public.namespaces FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[]))));
 CREATE POLICY app_delete ON public.policies FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[]))));
+CREATE POLICY app_delete ON public.pseudonyms FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (((( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))) OR (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
 CREATE POLICY app_delete ON public.recalls FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[]))));
 CREATE POLICY app_delete ON public.space_members FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer,erase}'::text[]))));
 CREATE POLICY app_delete ON public.spaces FOR DELETE TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer,erase}'::text[]))));
@@ -638,6 +679,7 @@ CREATE POLICY app_insert ON public.memory_versions FOR INSERT TO memwarden_app W
 CREATE POLICY app_insert ON public.namespaces FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{ensure}'::text[]))));
 CREATE POLICY app_insert ON public.outbox FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (((( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))) OR (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
 CREATE POLICY app_insert ON public.policies FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer}'::text[]))));
+CREATE POLICY app_insert ON public.pseudonyms FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.write_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.write_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))));
 CREATE POLICY app_insert ON public.recalls FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))));
 CREATE POLICY app_insert ON public.space_members FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer}'::text[]))));
 CREATE POLICY app_insert ON public.spaces FOR INSERT TO memwarden_app WITH CHECK (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{administer}'::text[]))));
@@ -660,6 +702,7 @@ CREATE POLICY app_select ON public.memory_versions FOR SELECT TO memwarden_app U
 CREATE POLICY app_select ON public.namespaces FOR SELECT TO memwarden_app USING ((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")));
 CREATE POLICY app_select ON public.outbox FOR SELECT TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.read_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.read_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))));
 CREATE POLICY app_select ON public.policies FOR SELECT TO memwarden_app USING ((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")));
+CREATE POLICY app_select ON public.pseudonyms FOR SELECT TO memwarden_app USING (((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (((( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{write,reveal}'::text[])) AND (((space IS NULL) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif")) AND (namespace = ANY (( SELECT (NULLIF(current_setting('app.namespaces'::text, true), ''::text))::uuid[] AS "nullif")::uuid[]))) OR ((space = ANY (( SELECT (NULLIF(current_setting('app.read_same'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR (space = ANY (( SELECT (NULLIF(current_setting('app.read_members'::text, true), ''::text))::uuid[] AS "nullif")::uuid[])))) OR (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
 CREATE POLICY app_select ON public.recalls FOR SELECT TO memwarden_app USING ((((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (user_id = ( SELECT (NULLIF(current_setting('app.user_id'::text, true), ''::text))::uuid AS "nullif"))) OR ((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")) AND (( SELECT current_setting('app.action'::text, true) AS current_setting) = ANY ('{erase}'::text[])))));
 CREATE POLICY app_select ON public.space_members FOR SELECT TO memwarden_app USING ((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")));
 CREATE POLICY app_select ON public.spaces FOR SELECT TO memwarden_app USING ((tenant = ( SELECT (NULLIF(current_setting('app.tenant'::text, true), ''::text))::uuid AS "nullif")));
@@ -705,6 +748,7 @@ ALTER TABLE public.memory_versions ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.namespaces ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.outbox ENABLE ROW LEVEL SECURITY;
 ALTER TABLE public.policies ENABLE ROW LEVEL SECURITY;
+ALTER TABLE public.pseudonyms ENABLE ROW LEVEL SECURITY;
 CREATE POLICY purge_delete ON public.idempotency FOR DELETE TO memwarden_purge USING ((expires_at <= now()));
 CREATE POLICY purge_delete ON public.recalls FOR DELETE TO memwarden_purge USING ((expires_at <= now()));
 CREATE POLICY purge_select ON public.idempotency FOR SELECT TO memwarden_purge USING ((expires_at <= now()));
@@ -731,6 +775,8 @@ GRANT USAGE ON SCHEMA public TO memwarden_seal;
 GRANT USAGE ON SCHEMA public TO memwarden_purge;
 REVOKE ALL ON FUNCTION public.access_holds(judged_under bigint) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.access_holds(judged_under bigint) TO memwarden_app;
+REVOKE ALL ON FUNCTION public.auth_credential(key_id text) FROM PUBLIC;
+GRANT ALL ON FUNCTION public.auth_credential(key_id text) TO memwarden_app;
 REVOKE ALL ON FUNCTION public.auth_find_key(key_id text) FROM PUBLIC;
 GRANT ALL ON FUNCTION public.auth_find_key(key_id text) TO memwarden_app;
 REVOKE ALL ON FUNCTION public.auth_key(key_id text) FROM PUBLIC;
@@ -748,6 +794,8 @@ GRANT SELECT ON TABLE public.access_standings TO memwarden_auth;
 GRANT UPDATE(epoch) ON TABLE public.access_standings TO memwarden_app;
 GRANT UPDATE(policy) ON TABLE public.access_standings TO memwarden_app;
 GRANT UPDATE(quotas) ON TABLE public.access_standings TO memwarden_app;
+GRANT UPDATE(pii) ON TABLE public.access_standings TO memwarden_app;
+GRANT UPDATE(secrets) ON TABLE public.access_standings TO memwarden_app;
 GRANT SELECT,INSERT,DELETE ON TABLE public.api_keys TO memwarden_app;
 GRANT SELECT ON TABLE public.api_keys TO memwarden_auth;
 GRANT UPDATE(secret_mac) ON TABLE public.api_keys TO memwarden_app;
@@ -822,6 +870,7 @@ GRANT SELECT,INSERT,DELETE ON TABLE public.policies TO memwarden_app;
 GRANT UPDATE(version) ON TABLE public.policies TO memwarden_app;
 GRANT UPDATE(sealed) ON TABLE public.policies TO memwarden_app;
 GRANT UPDATE(changed_at) ON TABLE public.policies TO memwarden_app;
+GRANT SELECT,INSERT,DELETE ON TABLE public.pseudonyms TO memwarden_app;
 GRANT SELECT,INSERT,DELETE ON TABLE public.recalls TO memwarden_app;
 GRANT DELETE ON TABLE public.recalls TO memwarden_purge;
 GRANT SELECT(tenant) ON TABLE public.recalls TO memwarden_purge;

@@ -6,10 +6,10 @@ SELECT coalesce(k.id, ''), coalesce(k.tenant, '00000000-0000-0000-0000-000000000
        coalesce(k.grants, decoy.grants), coalesce(k.secret_mac, decoy.secret_mac), k.previous_mac,
        coalesce(k.pepper_version, 1), coalesce(k.created_at, now()), k.expires_at, k.revoked_at,
        coalesce(k.usable, true), k.last_used_at, coalesce(k.epoch, 0), coalesce(k.policy, ''),
-       coalesce(k.quotas, '')
+       coalesce(k.quotas, ''), coalesce(k.pii, ''), coalesce(k.secrets, '')
   FROM (VALUES (decode(repeat('00', 256), 'hex'), decode(repeat('00', 32), 'hex')))
          AS decoy (grants, secret_mac)
-  LEFT JOIN auth_key(%(key)s) k ON true
+  LEFT JOIN auth_credential(%(key)s) k ON true
 
 -- keys_used --
 SELECT auth_keys_used(%(keys)s::text[], %(times)s::timestamptz[])
@@ -18,7 +18,8 @@ SELECT auth_keys_used(%(keys)s::text[], %(times)s::timestamptz[])
 SELECT auth_rehash_key(%(key)s, %(old_mac)s, %(new_mac)s, %(pepper)s)
 
 -- standing --
-SELECT coalesce(s.epoch, 0), coalesce(s.policy, ''), coalesce(s.quotas, '')
+SELECT coalesce(s.epoch, 0), coalesce(s.policy, ''), coalesce(s.quotas, ''),
+       coalesce(s.pii, ''), coalesce(s.secrets, '')
   FROM tenants t LEFT JOIN access_standings s ON s.tenant = t.id
  WHERE t.id = %(tenant)s AND t.erased_at IS NULL
 
@@ -49,6 +50,12 @@ UPDATE access_standings SET policy = %(version)s WHERE tenant = %(tenant)s
 
 -- note_quotas --
 UPDATE access_standings SET quotas = %(version)s WHERE tenant = %(tenant)s
+
+-- note_pii --
+UPDATE access_standings SET pii = %(version)s WHERE tenant = %(tenant)s
+
+-- note_secrets --
+UPDATE access_standings SET secrets = %(version)s WHERE tenant = %(tenant)s
 
 -- insert_space --
 INSERT INTO spaces (tenant, id, blind, name, audience, created_at)

@@ -1,8 +1,8 @@
 -- row --
 m.id, m.version, m.user_id, m.namespace, m.space, m.layer, m.kind, m.state, m.importance,
 m.confidence, m.persistence, m.sensitivity, m.trust, m.source_kind, m.outcome, m.occurred_at,
-m.valid_from, m.valid_until, m.expires_at, m.until_session_end, m.created_at, m.updated_at,
-u.last_used_at, coalesce(u.uses, 0), m.chunks, m.content, m.details
+m.valid_from, m.valid_until, m.expires_at, m.until_session_end, m.ends_by, m.created_at,
+m.updated_at, u.last_used_at, coalesce(u.uses, 0), m.chunks, m.content, m.details
 
 -- own --
 -- What is kept of the scope's person, outside `members` spaces.
@@ -50,7 +50,7 @@ WITH kept AS (
       tenant, id, version, user_id, namespace, space, space_is_owner, layer, kind, state,
       importance, confidence, persistence, sensitivity, trust, source_kind, outcome, occurred_at,
       valid_from, expires_at, until_session_end, session, tags, digest, terms, term_counts,
-      token_count, chunks, embedder, content, details, author)
+      token_count, chunks, embedder, content, details, author, ends_by)
     VALUES (
       %(tenant)s, %(id)s, %(version)s, %(user)s, %(namespace)s, %(space)s, %(space_is_owner)s,
       %(layer)s, %(kind)s, %(state)s, %(importance)s, %(confidence)s, %(persistence)s,
@@ -58,7 +58,7 @@ WITH kept AS (
       coalesce(%(occurred_at)s::timestamptz, now()), %(expires_at)s, %(until_session_end)s,
       %(session)s, %(tags)s::bytea[], %(digest)s, %(terms)s::bigint[], %(counts)s::int[],
       %(token_count)s, cardinality(%(vectors)s::bytea[]), %(embedder)s, %(content)s, %(details)s,
-      %(author)s)
+      %(author)s, %(ends_by)s)
     ON CONFLICT (tenant, user_id, digest, namespace, space, layer, kind) WHERE state = 'active'
       DO NOTHING
     RETURNING tenant, user_id, namespace, space, space_is_owner, id, version, token_count, chunks,
@@ -135,7 +135,7 @@ WITH m AS (
       tags = %(tags)s::bytea[], digest = %(digest)s, terms = %(terms)s::bigint[],
       term_counts = %(counts)s::int[], token_count = %(token_count)s,
       chunks = cardinality(%(vectors)s::bytea[]), embedder = %(embedder)s, content = %(content)s,
-      details = %(details)s
+      details = %(details)s, ends_by = %(ends_by)s
     WHERE tenant = %(tenant)s AND id = %(id)s
     RETURNING *
 ), tokens AS (
@@ -202,8 +202,8 @@ SELECT {{row}} FROM memories m {{uses}}
 UNION ALL
 SELECT m.memory, m.version, m.user_id, m.namespace, m.space, m.layer, m.kind, m.state, m.importance,
        m.confidence, m.persistence, m.sensitivity, m.trust, m.source_kind, m.outcome, m.occurred_at,
-       m.valid_from, m.valid_until, m.expires_at, m.until_session_end, m.created_at, m.updated_at,
-       NULL, 0, m.chunks, m.content, m.details
+       m.valid_from, m.valid_until, m.expires_at, m.until_session_end, NULL, m.created_at,
+       m.updated_at, NULL, 0, m.chunks, m.content, m.details
   FROM memory_versions m
  WHERE {{reach}} AND m.memory = %(id)s
    AND EXISTS (SELECT FROM memories m WHERE {{reach}} AND m.id = %(id)s AND {{live}})

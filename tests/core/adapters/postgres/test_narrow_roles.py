@@ -71,7 +71,7 @@ async def test_a_revoked_key_is_written_down_no_more(world, full, connect):
         )
         assert await changed.fetchall() == [(not revoked,)]
         found = await app.execute(
-            "SELECT last_used_at IS NULL, pepper_version FROM auth_key(%s)", (row.id,)
+            "SELECT last_used_at IS NULL, pepper_version FROM auth_credential(%s)", (row.id,)
         )
         assert await found.fetchall() == [(True, 1) if revoked else (False, 2)]
 

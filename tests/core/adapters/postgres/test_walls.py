@@ -315,7 +315,13 @@ async def test_no_role_that_serves_is_owner_superuser_or_bypasses(connect):
     )
     assert sorted(await cursor.fetchall()) == [
         (name, "memwarden_auth")
-        for name in ("auth_find_key", "auth_key", "auth_keys_used", "auth_rehash_key")
+        for name in (
+            "auth_credential",
+            "auth_find_key",
+            "auth_key",
+            "auth_keys_used",
+            "auth_rehash_key",
+        )
     ]
     cursor = await app.execute(
         "SELECT pg_get_userbyid(roleid), pg_get_userbyid(member) FROM pg_auth_members"
