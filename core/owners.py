@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from core.errors import ContentRejected, Denied, Reason, Tampered
 from core.ids import SpaceId
 from core.model import Details, Filter, Lookups, Memory, Owner, Row, Sensitivity
-from core.ports import Keyring, OwnerKeys, Place
+from core.ports import Keyring, OwnerKeys, Place, SealedPseudonym
 from core.scope import Principal, Scope
 
 STAYS_OUT = frozenset({Sensitivity.SPECIAL, Sensitivity.SENSITIVE})
@@ -46,7 +46,7 @@ def owner_into(scope: Scope) -> Owner:
     raise Denied(rule="space-reader")
 
 
-def owner_of(scope: Scope, row: Row) -> Owner:
+def owner_of(scope: Scope, row: Row | SealedPseudonym) -> Owner:
     """Return the owner of a row that the record showed under `scope`.
 
     Outside `members` spaces that is the scope's own person, whoever the row names: were another

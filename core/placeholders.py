@@ -16,10 +16,10 @@ from typing import Self
 TOKEN_BYTES = 10
 """Nobody guesses 80 bits, and of one person's values no two meet in them."""
 
-_LETTERS = "bcdfghjkmnpqrtvw"
-_FROM_HEX = str.maketrans("0123456789abcdef", _LETTERS)
-_TO_HEX = str.maketrans(_LETTERS, "0123456789abcdef")
-_SHAPE = re.compile(rf"\[([A-Z][A-Z0-9_]{{0,63}}) p-([{_LETTERS}]{{{2 * TOKEN_BYTES}}})\]")
+LETTERS = "bcdfghjkmnpqrtvw"
+_FROM_HEX = str.maketrans("0123456789abcdef", LETTERS)
+_TO_HEX = str.maketrans(LETTERS, "0123456789abcdef")
+_SHAPE = re.compile(rf"\[([A-Z][A-Z0-9_]{{0,63}}) p-([{LETTERS}]{{{2 * TOKEN_BYTES}}})\]")
 
 Path = tuple[str | int, ...]
 """Where a string stands in a memory, such as ("metadata", "note", 0)."""

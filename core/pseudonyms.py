@@ -34,7 +34,7 @@ from core.placeholders import (
 )
 from core.ports import OwnerKeys, Place, SealedPseudonym
 
-REPORTED = "PSEUDONYM"
+NO_PSEUDONYM = "PSEUDONYM"
 """The kind under which it is reported that something looked like a placeholder, and was none."""
 
 _PLAIN_KEY = re.compile(r"[^\W\d][\w-]{0,63}")
@@ -109,7 +109,7 @@ def settled(
         details=details,
         originals=Originals(values=values, spellings=spellings),
         redactions=tuple(
-            Redaction(kind=REPORTED, action="redact", field=path, count=count)
+            Redaction(kind=NO_PSEUDONYM, action="redact", field=path, count=count)
             for path, count in dropped.items()
         ),
     )

@@ -5,8 +5,8 @@ Rules this module keeps:
   original spelling is unchanged.
 - Findings that overlap become one replacement, named for the most severe kind: the one the policy
   would reject, then the most sensitive, then the longest, then the surest.
-- A replacement reads `[PHONE_NUMBER]`, masked `[CREDIT_CARD ****1111]`; recognizers never find
-  anything in it, so redacting twice changes nothing.
+- A replacement reads `[PHONE_NUMBER]`, masked `[CREDIT_CARD ****1111]`, a pseudonym's
+  `[PHONE_NUMBER p-...]`; recognizers never find anything in it, so redacting twice changes nothing.
 - A mask of a value that was encoded keeps nothing: its last characters are not the value's.
 """
 
@@ -15,14 +15,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from core.model import Redaction, Sensitivity
+from core.pseudonyms import NO_PSEUDONYM
+from gateway.guard.marks import Marker
 from gateway.guard.normalise import fold
 from gateway.guard.pii.finding import Finding
 from gateway.guard.policy import Action, KindRule, KindRules
 
 SECRET = "SECRET"  # noqa: S105 - what stands in a query where a secret stood
-"""No policy decides on this kind: it is never left alone."""
+"""No policy decides on this kind, nor on `NO_PSEUDONYM`: they are never left alone."""
 
-_SECRET_RULE = KindRule(action=Action.REJECT, sensitivity=Sensitivity.SENSITIVE)
+_ALWAYS = {
+    SECRET: KindRule(action=Action.REJECT, sensitivity=Sensitivity.SENSITIVE),
+    NO_PSEUDONYM: KindRule(action=Action.REDACT, sensitivity=Sensitivity.NONE),
+}
 
 _RANK = {
     Sensitivity.NONE: 0,
@@ -61,7 +66,9 @@ class Redactor:
     def __init__(self, policy: KindRules) -> None:
         self._policy = policy
 
-    def apply(self, text: str, findings: Sequence[Finding], path: str) -> Redacted:
+    def apply(
+        self, text: str, findings: Sequence[Finding], path: str, marker: Marker | None = None
+    ) -> Redacted:
         """Return `text` with its findings replaced as the policy asks.
 
         Args:
@@ -69,11 +76,12 @@ class Redactor:
             findings: in any order, overlapping or not; allowed kinds are left alone. A kind that
                 the policy rejects is redacted: who may reject does so before.
             path: of the field, for the report.
+            marker: puts the placeholders of pseudonyms; without it they tell their kind alone.
         """
         counts: Counter[tuple[str, str]] = Counter()
         parts: list[str] = []
         done = 0
-        for one in self.replacements(text, findings):
+        for one in self.replacements(text, findings, marker):
             parts += [text[done : one.start], one.text]
             counts[one.kind, one.action] += 1
             done = one.end
@@ -86,27 +94,38 @@ class Redactor:
             ),
         )
 
-    def replacements(self, text: str, findings: Sequence[Finding]) -> Iterator[Replacement]:
+    def replacements(
+        self, text: str, findings: Sequence[Finding], marker: Marker | None = None
+    ) -> Iterator[Replacement]:
         """Yield what `apply` puts in place of what, in the order of the text, none overlapping."""
-        acted = [one for one in findings if not self._rule(one.kind).action.keeps_text]
+        acted = [one for one in findings if not rule_of(self._policy, one.kind).action.keeps_text]
         for group in _clusters(acted):
             worst = max(group, key=self._severity)
-            written, action = _replace(text, worst, self._rule(worst.kind))
+            start, end = min(one.start for one in group), max(one.end for one in group)
+            rule = rule_of(self._policy, worst.kind)
+            if rule.action is Action.PSEUDONYMIZE and marker is not None:
+                value = text[worst.start : worst.end]
+                written = marker.put(worst.kind, value, text[start:end])
+                action = Action.PSEUDONYMIZE.value
+            else:
+                written, action = _replace(text, worst, rule)
             yield Replacement(
-                start=min(one.start for one in group),
-                end=max(one.end for one in group),
+                start=start,
+                end=end,
                 kind=worst.kind,
                 action=action,
                 text=written,
             )
 
-    def _rule(self, kind: str) -> KindRule:
-        return _SECRET_RULE if kind == SECRET else self._policy.of(kind)
-
     def _severity(self, one: Finding) -> tuple[bool, int, int, float]:
-        rule = self._rule(one.kind)
+        rule = rule_of(self._policy, one.kind)
         rejects = rule.action is Action.REJECT
         return rejects, _RANK[rule.sensitivity], one.end - one.start, one.score
+
+
+def rule_of(policy: KindRules, kind: str) -> KindRule:
+    """Return what is done with a kind: as the policy asks, where it is asked."""
+    return _ALWAYS.get(kind) or policy.of(kind)
 
 
 def higher(one: Sensitivity, other: Sensitivity) -> Sensitivity:
