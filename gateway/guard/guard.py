@@ -7,26 +7,28 @@ Rules this module keeps:
   number it refuses the request: a look-up value is hashed, and a masked one would find nothing.
 - After a redaction the text is searched again, until nothing is left to find.
 - Hidden text is a finding of its own, and what it says is searched like any other layer.
-- A scanner that fails or runs out of time refuses the request, as `SCANNER_FAILED`.
+- A scanner that fails or runs out of time refuses the request, as `SCANNER_FAILED`. So does a
+  request whose strings together need more than 250 ms of processor time for each 8 KB begun.
 - A refusal names kinds and fields; no text leaves but in the fields themselves.
 
 Source: requirement D4.
 """
 
+import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 from core.errors import ContentRejected, GatewayError, Invalid, Reason
 from core.model import Redaction, Sensitivity
-from gateway.guard.fields import Leaf, Role, keys_of, rebuild
+from gateway.guard.fields import Leaf, Role, characters_of, keys_of, rebuild
+from gateway.guard.judged import SCANNER_FAILED, Checked, Counts, Judged, Tally, uncounted
 from gateway.guard.kinds import BEST_EFFORT, HIDDEN_TEXT
 from gateway.guard.normalise import Normalised, normalise
 from gateway.guard.pii.finding import Finding, PiiDetector
 from gateway.guard.policy import NOWHERE, Action, KindRule, KindRules, PiiPolicy, TextContext
 from gateway.guard.redact import SECRET, Redactor, higher
 from gateway.guard.rules import SecretRules
-from gateway.guard.scan import ScanFailed
+from gateway.guard.scan import Deadline, ScanFailed
 from gateway.guard.secrets import SecretFinding, find_secrets
 
 IDENTIFIER_FIELDS = frozenset({"name", "namespace", "session_id", "space", "tags", "task"})
@@ -35,29 +37,8 @@ IDENTIFIER_FIELDS = frozenset({"name", "namespace", "session_id", "space", "tags
 PERSON_FIELDS = frozenset({"user_id"})
 """Fields that name a person on purpose: searched for secrets only."""
 
-SCANNER_FAILED = "SCANNER_FAILED"
-
 _MAX_ROUNDS = 16
 """Redacting can bring a finding to light that was glued to another; a chain longer is refused."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checked:
-    """A request that passed: its fields, and what was done to them.
-
-    Args:
-        fields: the same names; lists stay lists, mappings become dicts.
-        redactions: one entry for each field, kind and action; what is only observed is one.
-        sensitivity: the highest class among kinds let through; `personal` if any was transformed.
-        kinds_found: what was found, whatever was done.
-        expire_seconds: how long a memory of it lives at most; None where no kind asks for an end.
-    """
-
-    fields: dict[str, Any] = field(repr=False)
-    redactions: tuple[Redaction, ...]
-    sensitivity: Sensitivity
-    kinds_found: frozenset[str]
-    expire_seconds: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +82,21 @@ class Guard:
         secret_rules: what is refused.
         pii_policy: what is done to personal data, per kind.
         detector: finds personal data; warm.
+        tally: told of every finding of a check or a query, refused or not.
+        timer: seconds of the processor time of the thread that asks, for the deadline.
     """
 
     def __init__(
-        self, secret_rules: SecretRules, pii_policy: PiiPolicy, detector: PiiDetector
+        self,
+        secret_rules: SecretRules,
+        pii_policy: PiiPolicy,
+        detector: PiiDetector,
+        *,
+        tally: Tally = uncounted,
+        timer: Callable[[], float] = time.thread_time,
     ) -> None:
+        self._tally = tally
+        self._timer = timer
         self._secret_rules = secret_rules
         self._policy = pii_policy
         self._detector = detector
@@ -133,19 +124,38 @@ class Guard:
                 number stands, or a scanner that failed.
             Invalid: U+0000, a lone surrogate, a `content` that shows nothing, or too deep nesting.
         """
-        pass_ = _Pass(self, self.placed(context))
+        judged = self.judge(fields, context)
+        self._tally(judged.findings)
+        if judged.checked is None:
+            raise ContentRejected(judged.reasons)
+        return judged.checked
+
+    def judge(self, fields: Mapping[str, object], context: TextContext = NOWHERE) -> Judged:
+        """Return what `check` would do, whether it would refuse or not; nothing is counted.
+
+        Raises:
+            Invalid: as `check`.
+        """
+        deadline = Deadline(characters_of(fields), self._timer)
+        pass_ = _Pass(self, self.placed(context), deadline)
         for name, value in fields.items():
             for key in keys_of(value, name):
                 pass_.visit_name(key)
-        pass_.refuse()
+        if pass_.reasons:  # before any path that names a key
+            return Judged(checked=None, reasons=pass_.reasons, findings=pass_.findings)
         kept = {name: rebuild(value, name, pass_.visitor(name)) for name, value in fields.items()}
-        pass_.refuse()
-        return Checked(
-            fields=kept,
-            redactions=tuple(pass_.redactions),
-            sensitivity=pass_.sensitivity,
-            kinds_found=frozenset(pass_.kinds),
-            expire_seconds=pass_.expire_seconds,
+        if pass_.reasons:
+            return Judged(checked=None, reasons=pass_.reasons, findings=pass_.findings)
+        return Judged(
+            checked=Checked(
+                fields=kept,
+                redactions=pass_.redactions,
+                sensitivity=pass_.sensitivity,
+                kinds_found=frozenset(pass_.kinds),
+                expire_seconds=pass_.expire_seconds,
+            ),
+            reasons=(),
+            findings=pass_.findings,
         )
 
     def check_query(self, text: str, context: TextContext = NOWHERE) -> str:
@@ -162,15 +172,24 @@ class Guard:
             Invalid: U+0000 or a lone surrogate.
         """
         placed = self.placed(context)
+        deadline = Deadline(len(text), self._timer)
+        found = Counts()
         for _ in range(_MAX_ROUNDS):
             scan = self.scan(Leaf(path="query", text=text), placed)
-            if scan is None:
+            if scan is None or deadline.passed:
                 break
             secrets = tuple(_as_finding(one) for one in scan.secrets)
             cleaned = placed.redactor.apply(text, secrets + scan.findings, "query")
             if not cleaned.redactions:
+                for one in scan.findings:
+                    found.add("query", one.kind, placed.rules.of(one.kind).action.value)
+                self._tally(found.all)
                 return text
+            for made in cleaned.redactions:
+                found.add("query", made.kind, made.action, made.count)
             text = cleaned.text
+        found.add("query", SCANNER_FAILED, Action.REJECT.value)
+        self._tally(found.all)
         raise ContentRejected((Reason(kind=SCANNER_FAILED, field="query"),))
 
     def placed(self, context: TextContext) -> _Placed:
@@ -210,16 +229,24 @@ class Guard:
             return self._detector.detect(normalised, asked)
         return self._detector.detect(normalised)
 
-    def redacted(self, leaf: Leaf, scan: _Scan, placed: _Placed | None = None) -> Cleaned:
+    def redacted(
+        self,
+        leaf: Leaf,
+        scan: _Scan,
+        placed: _Placed | None = None,
+        deadline: Deadline | None = None,
+    ) -> Cleaned:
         """Return the text with its findings replaced, searched again until nothing is found.
 
         Args:
             placed: as in `scan`.
+            deadline: of the request; None for one of this text's own.
 
         Raises:
-            ScanFailed: a scanner failed on the way, or there was no end to it.
+            ScanFailed: a scanner failed on the way, there was no end to it, or it took too long.
         """
         placed = placed or self._anywhere
+        deadline = deadline or Deadline(len(leaf.text), self._timer)
         text = leaf.text
         done: list[Redaction] = []
         findings = scan.findings
@@ -231,7 +258,7 @@ class Guard:
             text = result.text
             done.extend(result.redactions)
             again = self.scan(Leaf(path=leaf.path, text=text, label=leaf.label), placed)
-            if again is None:
+            if again is None or deadline.passed:
                 break
             findings = again.findings
             found.extend(findings)
@@ -241,26 +268,29 @@ class Guard:
 class _Pass:
     """What one check has found so far."""
 
-    def __init__(self, guard: Guard, placed: _Placed) -> None:
+    def __init__(self, guard: Guard, placed: _Placed, deadline: Deadline) -> None:
         self._guard = guard
         self._placed = placed
+        self._deadline = deadline
+        self._late = False
         self._reasons: dict[Reason, None] = {}
-        self._counts: dict[tuple[str, str, str], int] = {}
+        self._done = Counts()
+        self._found = Counts()
         self.kinds: set[str] = set()
         self.sensitivity = Sensitivity.NONE
         self.expire_seconds: int | None = None
 
     @property
-    def redactions(self) -> list[Redaction]:
-        return [
-            Redaction(kind=kind, action=action, field=path, count=count)
-            for (path, kind, action), count in self._counts.items()
-        ]
+    def redactions(self) -> tuple[Redaction, ...]:
+        return self._done.all
 
-    def refuse(self) -> None:
-        """Raise ContentRejected if there is a reason to."""
-        if self._reasons:
-            raise ContentRejected(tuple(self._reasons))
+    @property
+    def findings(self) -> tuple[Redaction, ...]:
+        return self._found.all
+
+    @property
+    def reasons(self) -> tuple[Reason, ...]:
+        return tuple(self._reasons)
 
     def visitor(self, name: str) -> Callable[[Leaf], str]:
         if name in PERSON_FIELDS:
@@ -273,10 +303,10 @@ class _Pass:
         if scan is not None:
             for one in scan.findings:
                 if self._rule(one).action.keeps_text:
-                    self._note(one, leaf.path)
+                    self._note(one)
                 else:
-                    self._reason(one.kind, leaf.path)
-            self._observe(scan.findings, leaf.path)
+                    self._refuse(one.kind, leaf.path)
+            self._let_through(scan.findings, leaf.path)
         return leaf.text
 
     def _visit_person(self, leaf: Leaf) -> str:
@@ -292,32 +322,37 @@ class _Pass:
         if leaf.path == "content" and scan.normalised.blank:
             raise Invalid("The content shows nothing: it is empty or invisible.", field="content")
         try:
-            cleaned = self._guard.redacted(leaf, scan, self._placed)
+            cleaned = self._guard.redacted(leaf, scan, self._placed, self._deadline)
         except ScanFailed:
-            self._reason(SCANNER_FAILED, leaf.path)
+            self._fail(leaf.path)
             return leaf.text
         for one in cleaned.found:
-            self._note(one, leaf.path)
+            self._note(one)
         for made in cleaned.redactions:
-            self._count(made.field, made.kind, made.action, made.count)
-        self._observe(cleaned.left, leaf.path)
+            if self._placed.rules.of(made.kind).action is Action.REJECT:
+                self._refuse(made.kind, made.field, made.count)
+            else:
+                self._done.add(made.field, made.kind, made.action, made.count)
+                self._found.add(made.field, made.kind, made.action, made.count)
+        self._let_through(cleaned.left, leaf.path)
         return cleaned.text
 
     def _scanned(self, leaf: Leaf) -> _Scan | None:
+        if self._late:  # refused already; the rest is not looked at
+            return None
         scan = self._guard.scan(leaf, self._placed)
-        if scan is None:
-            self._reason(SCANNER_FAILED, leaf.path)
+        self._late = self._deadline.passed
+        if scan is None or self._late:
+            self._fail(leaf.path)
             return None
         for secret in scan.secrets:
-            self._reason(secret.kind, leaf.path)
+            self._refuse(secret.kind, leaf.path)
         return scan
 
-    def _note(self, one: Finding, path: str) -> None:
+    def _note(self, one: Finding) -> None:
         rule = self._rule(one)
         self.kinds.add(one.kind)
-        if rule.action is Action.REJECT:
-            self._reason(one.kind, path)
-        elif rule.action.keeps_text:
+        if rule.action.keeps_text:
             self.sensitivity = higher(self.sensitivity, rule.sensitivity)
             if rule.expire_seconds is not None:
                 ends = (self.expire_seconds, rule.expire_seconds)
@@ -325,21 +360,24 @@ class _Pass:
         elif rule.sensitivity is not Sensitivity.NONE:
             self.sensitivity = higher(self.sensitivity, Sensitivity.PERSONAL)
 
-    def _observe(self, left: Iterable[Finding], path: str) -> None:
-        """Report what stays where it is and is to be told of."""
+    def _let_through(self, left: Iterable[Finding], path: str) -> None:
+        """Count what stays where it is, and report what is to be told of."""
         for one in left:
-            if self._rule(one).action is Action.OBSERVE:
-                self._count(path, one.kind, Action.OBSERVE.value, 1)
-
-    def _count(self, path: str, kind: str, action: str, count: int) -> None:
-        key = path, kind, action
-        self._counts[key] = self._counts.get(key, 0) + count
+            action = self._rule(one).action
+            if action.keeps_text:
+                self._found.add(path, one.kind, action.value)
+            if action is Action.OBSERVE:
+                self._done.add(path, one.kind, action.value)
 
     def _rule(self, one: Finding) -> KindRule:
         return self._placed.rules.of(one.kind)
 
-    def _reason(self, kind: str, path: str) -> None:
+    def _fail(self, path: str) -> None:
+        self._refuse(SCANNER_FAILED, path)
+
+    def _refuse(self, kind: str, path: str, count: int = 1) -> None:
         self._reasons[Reason(kind=kind, field=path)] = None
+        self._found.add(path, kind, Action.REJECT.value, count)
 
 
 def _hidden(normalised: Normalised) -> tuple[Finding, ...]:

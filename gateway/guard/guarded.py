@@ -22,7 +22,8 @@ from core.model import (
 )
 from core.scope import Principal, SourceKind
 from gateway.guard.fields import characters_of
-from gateway.guard.guard import Checked, Guard
+from gateway.guard.guard import Guard
+from gateway.guard.judged import Checked
 from gateway.guard.policy import TextContext
 
 _MOST_TRUSTED_FIRST = (

@@ -4,11 +4,19 @@ Rules this module keeps:
 - A scanner reads a `ScanText` and reports spans of the original text; it never reports text.
 - A span of scan text maps to the smallest span of original code points that covers it.
 - A scanner that cannot finish raises `ScanFailed`; the guard turns it into a refusal, never a pass.
+- Time is processor time of the scanning thread: a machine that is busy with other things must not
+  make the guard refuse.
 """
 
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
+
+SECONDS_PER_BLOCK = 0.25
+"""Processor time for each block begun."""
+
+BLOCK_CHARACTERS = 8192
 
 
 class ScanFailed(Exception):
@@ -17,6 +25,24 @@ class ScanFailed(Exception):
 
 class ScanTimeout(ScanFailed):
     """A scanner ran out of its time. The text is refused."""
+
+
+class Deadline:
+    """When the processor time of some work is used up.
+
+    Args:
+        characters: how much text there is to judge, in all its strings.
+        timer: seconds of this thread's processor time; to be asked in the thread that works.
+    """
+
+    def __init__(self, characters: int, timer: Callable[[], float] = time.thread_time) -> None:
+        self._timer = timer
+        self._end = timer() + SECONDS_PER_BLOCK * (1 + characters // BLOCK_CHARACTERS)
+
+    @property
+    def passed(self) -> bool:
+        """Whether the time is used up."""
+        return self._timer() > self._end
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)

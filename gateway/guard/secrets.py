@@ -22,16 +22,11 @@ import regex
 
 from gateway.guard.normalise import Normalised
 from gateway.guard.rules import Judge, SecretRule, SecretRules
-from gateway.guard.scan import ScanText, ScanTimeout
+from gateway.guard.scan import BLOCK_CHARACTERS, SECONDS_PER_BLOCK, ScanText, ScanTimeout
 
-SECONDS_PER_BLOCK = 0.25
-"""Processor time for each 8 KB begun: a machine that is busy with other things must not make the
-guard refuse."""
 _ENGINE_SECONDS = 4.0
 """The pattern engine counts the processor time of every thread of the process, embedding included,
 so it gets this many seconds for each of ours."""
-
-BLOCK_CHARACTERS = 8192
 
 _SCRAMBLED = 0.42
 """Changes of case a letter: one in two where letters are random, two a word in CamelCase."""
