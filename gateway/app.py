@@ -49,14 +49,15 @@ from gateway.gate import Gate
 from gateway.guard.guard import Guard
 from gateway.guard.lanes import GuardLanes
 from gateway.guard.normalise import canonical_text
-from gateway.guard.pii.detector import Detector
+from gateway.guard.pii import load_detector
+from gateway.guard.pii.ner import ModelMissing
 from gateway.guard.policy import load_pii_policy
 from gateway.guard.rules import load_secret_rules
 from gateway.parts import PUBLIC_KEY, Connections, Parts, embedder_of, open_parts, warm
 from gateway.quotas import QuotaBook
 from gateway.resources import data_path
 from gateway.server.watch import IndexWatch, SealWatch
-from gateway.settings import Settings
+from gateway.settings import PREFIX, Settings, SettingsInvalid
 from gateway.telemetry import Telemetry, otlp_exporter
 from gateway.worker import Beside, background
 
@@ -231,8 +232,10 @@ async def open_seal_store(url: str) -> AsyncIterator[PostgresSealStore]:
 
 def _guard(settings: Settings) -> Guard:
     policy = settings.pii_policy or data_path("policies", "pii", "balanced.yaml")
-    detector = Detector()
-    detector.warm()
+    try:
+        detector = load_detector(settings.ner_model)
+    except ModelMissing as err:
+        raise SettingsInvalid((f"{PREFIX}NER_MODEL: {err}",)) from None
     return Guard(
         load_secret_rules(data_path("policies", "secrets.yaml")), load_pii_policy(policy), detector
     )

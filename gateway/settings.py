@@ -106,6 +106,11 @@ class Settings(BaseSettings):
     pii_policy: Path | None = Field(
         None, description="PII policy file instead of the bundled `balanced`"
     )
+    ner_model: str | None = Field(
+        None,
+        description="spaCy model that tells names and places where a policy asks for them: an "
+        "installed package, or a folder; none is fetched",
+    )
     host: str = Field("127.0.0.1", description="address that `memwarden serve` listens on")
     port: int = Field(8700, ge=0, le=65_535, description="its port; 0 picks a free one")
     replicas: int = Field(

@@ -55,6 +55,7 @@ IDENTIFIERS = frozenset(
         "TW_ID",
         "UK_NHS",
         "UK_NINO",
+        "USERNAME",
         "US_ITIN",
         "US_MBI",
         "US_NPI",
@@ -63,7 +64,22 @@ IDENTIFIERS = frozenset(
     }
 )
 
-BEST_EFFORT = frozenset({"ADDRESS", "DATE_OF_BIRTH", "PERSON"})
+BEST_EFFORT = frozenset(
+    {
+        "ADDRESS",
+        "AGE",
+        "DATE_OF_BIRTH",
+        "DATE_TIME",
+        "LOCATION",
+        "NRP",
+        "ORGANIZATION",
+        "PERSON",
+        "URL",
+    }
+)
+
+MODEL_KINDS = frozenset({"LOCATION", "NRP", "ORGANIZATION", "PERSON"})
+"""Best-effort kinds that a language model tells too, where one is set."""
 
 HIDDEN_TEXT = "HIDDEN_TEXT"
 """Text in code points nobody sees."""

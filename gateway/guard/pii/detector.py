@@ -1,8 +1,9 @@
 """Runs Presidio's engine with our recognizers over every reading of a text.
 
 Rules this module keeps:
-- No spaCy model: Presidio gets its no-op language engine. Names and addresses are told by word
-  lists and their surroundings, and looked for only when asked.
+- Presidio gets its no-op language engine. Names, places and the like are told by word lists and
+  their surroundings, and by a spaCy model if there is one (`ner`); they are looked for only when
+  asked.
 - Decoded layers are scanned too; their findings cover the encoded original.
 - Out of time, or an exception in a recognizer, is `ScanTimeout` or `ScanFailed`: never a pass.
 - Findings carry spans and kinds, no text.
@@ -10,14 +11,15 @@ Rules this module keeps:
 
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from presidio_analyzer import AnalyzerEngine, RecognizerRegistry, RecognizerResult
 from presidio_analyzer.context_aware_enhancers import ContextAwareEnhancer
 from presidio_analyzer.nlp_engine import NlpArtifacts, NoOpNlpEngine
 from typing_extensions import override
 
-from gateway.guard.kinds import BEST_EFFORT
+from gateway.guard.kinds import BEST_EFFORT, MODEL_KINDS
 from gateway.guard.normalise import Normalised, normalise
 from gateway.guard.pii.context import hide_placeholders
 from gateway.guard.pii.finding import Finding, PiiDetector
@@ -25,6 +27,9 @@ from gateway.guard.pii.recognizer import LANGUAGE, Recognizer
 from gateway.guard.pii.recognizers import every_recognizer
 from gateway.guard.pii.together import Together
 from gateway.guard.scan import ScanFailed, ScanText, ScanTimeout
+
+if TYPE_CHECKING:
+    from gateway.guard.pii.ner import LanguageModel
 
 SECONDS_PER_BLOCK = 0.25
 """Time for each 8 KB begun."""
@@ -96,6 +101,7 @@ class Detector(PiiDetector):
         seconds_per_block: the budget for each 8 KB begun.
         timer: seconds of this thread's processor time, for the deadline: a machine that is busy
             with other things must not make the guard refuse.
+        model: tells names, places and organisations; none when left out.
     """
 
     def __init__(
@@ -103,6 +109,7 @@ class Detector(PiiDetector):
         recognizers: Sequence[Recognizer] | None = None,
         seconds_per_block: float = SECONDS_PER_BLOCK,
         timer: Callable[[], float] = time.thread_time,
+        model: "LanguageModel | None" = None,
     ) -> None:
         every = tuple(every_recognizer() if recognizers is None else recognizers)
         identifiers = tuple(one for one in every if one.kind not in BEST_EFFORT)
@@ -111,6 +118,7 @@ class Detector(PiiDetector):
         self._everything = _Engine(every) if len(every) > len(identifiers) else self._identifiers
         self._seconds_per_block = seconds_per_block
         self._timer = timer
+        self._model = model
 
     def warm(self) -> None:
         """Touch what is loaded on first use, such as the numbering plans of the regions."""
@@ -147,6 +155,7 @@ class Detector(PiiDetector):
         engine = self._everything if asked else self._identifiers
         try:
             results = engine.analyze(text)
+            named = list(self._named(text, layer, asked))
         except Exception as err:
             # Whatever broke, the text was not judged; the cause stays inside as `__cause__`.
             raise ScanFailed("personal data") from err
@@ -168,4 +177,19 @@ class Detector(PiiDetector):
                     encoded=layer.encoded,
                 )
             )
-        return findings
+        return findings + named
+
+    def _named(self, text: str, layer: ScanText, asked: frozenset[str]) -> Iterator[Finding]:
+        if self._model is None or asked.isdisjoint(MODEL_KINDS):
+            return
+        for one in self._model.find(text):
+            if one.kind in asked:
+                start, end = layer.span(one.start, one.end)
+                yield Finding(
+                    kind=one.kind,
+                    start=start,
+                    end=end,
+                    score=one.score,
+                    recognizer="LanguageModel",
+                    encoded=layer.encoded,
+                )

@@ -3,6 +3,8 @@
 from gateway.guard.pii.recognizer import Recognizer
 from gateway.guard.pii.recognizers.address_cn import ChineseAddressRecognizer
 from gateway.guard.pii.recognizers.address_street import StreetAddressRecognizer
+from gateway.guard.pii.recognizers.address_written import WrittenAddressRecognizer
+from gateway.guard.pii.recognizers.age import AgeRecognizer
 from gateway.guard.pii.recognizers.alipay import AlipayRecognizer
 from gateway.guard.pii.recognizers.au_abn import AbnRecognizer
 from gateway.guard.pii.recognizers.au_acn import AcnRecognizer
@@ -14,6 +16,7 @@ from gateway.guard.pii.recognizers.br_cpf import CpfRecognizer
 from gateway.guard.pii.recognizers.ca_sin import SinRecognizer
 from gateway.guard.pii.recognizers.card import CardRecognizer
 from gateway.guard.pii.recognizers.crypto import CryptoRecognizer
+from gateway.guard.pii.recognizers.date_time import DateRecognizer
 from gateway.guard.pii.recognizers.de_id_card import GermanIdCardRecognizer
 from gateway.guard.pii.recognizers.de_tax_id import GermanTaxIdRecognizer
 from gateway.guard.pii.recognizers.driver_license import DriverLicenseRecognizer
@@ -33,12 +36,15 @@ from gateway.guard.pii.recognizers.jp_my_number import MyNumberRecognizer
 from gateway.guard.pii.recognizers.kr_rrn import RrnRecognizer
 from gateway.guard.pii.recognizers.mac import MacRecognizer
 from gateway.guard.pii.recognizers.medical_id import MedicalIdRecognizer
+from gateway.guard.pii.recognizers.nationality import NationalityRecognizer
 from gateway.guard.pii.recognizers.nl_bsn import BsnRecognizer
+from gateway.guard.pii.recognizers.organization import OrganizationRecognizer
 from gateway.guard.pii.recognizers.passport import PassportRecognizer
 from gateway.guard.pii.recognizers.person_cn import ChineseNameRecognizer
 from gateway.guard.pii.recognizers.person_en import LatinNameRecognizer
 from gateway.guard.pii.recognizers.phone import PhoneRecognizer
 from gateway.guard.pii.recognizers.pl_pesel import PeselRecognizer
+from gateway.guard.pii.recognizers.place import PlaceRecognizer
 from gateway.guard.pii.recognizers.plate import PlateRecognizer
 from gateway.guard.pii.recognizers.qq import QqRecognizer
 from gateway.guard.pii.recognizers.resident_id import ResidentIdRecognizer
@@ -53,9 +59,11 @@ from gateway.guard.pii.recognizers.travel_permit import TravelPermitRecognizer
 from gateway.guard.pii.recognizers.tw_id import TaiwanIdRecognizer
 from gateway.guard.pii.recognizers.uk_nhs import NhsRecognizer
 from gateway.guard.pii.recognizers.uk_nino import NinoRecognizer
+from gateway.guard.pii.recognizers.url import UrlRecognizer
 from gateway.guard.pii.recognizers.us_mbi import MbiRecognizer
 from gateway.guard.pii.recognizers.us_npi import NpiRecognizer
 from gateway.guard.pii.recognizers.uscc import SocialCreditRecognizer
+from gateway.guard.pii.recognizers.username import UsernameRecognizer
 from gateway.guard.pii.recognizers.wechat import WechatRecognizer
 
 
@@ -118,4 +126,12 @@ def every_recognizer() -> tuple[Recognizer, ...]:
         NpiRecognizer(),
         SocialCreditRecognizer(),
         WechatRecognizer(),
+        UsernameRecognizer(),
+        UrlRecognizer(),
+        PlaceRecognizer(),
+        OrganizationRecognizer(),
+        NationalityRecognizer(),
+        DateRecognizer(),
+        AgeRecognizer(),
+        WrittenAddressRecognizer(),
     )
