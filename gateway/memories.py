@@ -38,6 +38,7 @@ from gateway.cursor import open_cursor, seal_cursor
 from gateway.gate import Gate, Listed, Listing
 from gateway.guard.guarded import guard_change, size_of
 from gateway.guard.policy import NOWHERE, TextContext
+from gateway.pseudonyms import settle_change
 from gateway.recording import record
 from gateway.refusing import refusing
 
@@ -128,6 +129,7 @@ async def update(
         guarded = await gate.lanes.run(
             scope.tenant, size_of(change), partial(guard_change, gate.guard, change, context)
         )
+        guarded = await settle_change(gate, scope, memory, guarded)
         after, event = await engine.revise(scope, memory, guarded, gate.write)
         return after, guarded.redactions, event.event_id
 

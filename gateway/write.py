@@ -26,6 +26,7 @@ from core.scope import Action, Call, Scope
 from gateway.gate import Gate, Once
 from gateway.guard.guarded import guard_draft, size_of
 from gateway.idempotency import claim_of, matching, receipt_bytes, replayed
+from gateway.pseudonyms import settle_draft
 from gateway.refusing import refusing
 
 
@@ -68,6 +69,7 @@ async def write(
             before = await _answered_before(gate, scope, claim)
             if before is not None:
                 return before
+        guarded = await settle_draft(gate, scope, guarded)
         promise = None
         if claim is not None:
             promise = engine.Promise(claim=claim, encode=receipt_bytes)

@@ -80,3 +80,8 @@ def actor_name(keys: TenantKeys, who: str) -> str:
 def person_name(keys: TenantKeys, user_id: str) -> str:
     """Return how the audit log calls a person: 32 hex digits."""
     return keys.blind("person", user_id).hex()
+
+
+def purpose_name(keys: TenantKeys, purpose: str) -> str:
+    """Return how the audit log calls the purpose of a reveal: 32 hex digits."""
+    return keys.blind("purpose", purpose).hex()

@@ -38,6 +38,7 @@ from gateway.front import (
     routes_policies,
     routes_quotas,
     routes_recall,
+    routes_reveal,
     routes_spaces,
 )
 from gateway.front.body import HangUp, read_body
@@ -65,6 +66,7 @@ OPERATIONS: Sequence[Operation] = (
     *routes_admin.OPERATIONS,
     *routes_memories.OPERATIONS,
     *routes_recall.OPERATIONS,
+    *routes_reveal.OPERATIONS,
     *routes_audit.OPERATIONS,
     *routes_quotas.OPERATIONS,
     *routes_spaces.OPERATIONS,

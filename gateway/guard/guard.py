@@ -20,19 +20,24 @@ from dataclasses import dataclass, field
 
 from core.errors import ContentRejected, GatewayError, Invalid, Reason
 from core.model import Redaction, Sensitivity
+from core.placeholders import spans_in, words_in
+from core.pseudonyms import NO_PSEUDONYM
 from gateway.guard.fields import Leaf, Role, characters_of, keys_of, rebuild
 from gateway.guard.judged import SCANNER_FAILED, Checked, Counts, Judged, Tally, uncounted
 from gateway.guard.kinds import BEST_EFFORT, HIDDEN_TEXT
+from gateway.guard.marks import Marker, lookalikes
 from gateway.guard.normalise import Normalised, normalise
 from gateway.guard.pii.finding import Finding, PiiDetector
 from gateway.guard.policy import NOWHERE, Action, KindRule, KindRules, PiiPolicy, TextContext
-from gateway.guard.redact import SECRET, Redactor, higher
+from gateway.guard.redact import SECRET, Redactor, higher, rule_of
 from gateway.guard.rules import SecretRules
 from gateway.guard.scan import Deadline, ScanFailed
 from gateway.guard.secrets import SecretFinding, find_secrets
 
-IDENTIFIER_FIELDS = frozenset({"name", "namespace", "session_id", "space", "tags", "task"})
-"""Fields that name a thing, most of them looked up by a keyed hash."""
+IDENTIFIER_FIELDS = frozenset(
+    {"name", "namespace", "purpose", "session_id", "space", "tags", "task"}
+)
+"""Fields that name a thing, most of them looked up or compared by a keyed hash."""
 
 PERSON_FIELDS = frozenset({"user_id"})
 """Fields that name a person on purpose: searched for secrets only."""
@@ -153,12 +158,15 @@ class Guard:
                 sensitivity=pass_.sensitivity,
                 kinds_found=frozenset(pass_.kinds),
                 expire_seconds=pass_.expire_seconds,
+                marks=pass_.marker.marks,
             ),
             reasons=(),
             findings=pass_.findings,
         )
 
-    def check_query(self, text: str, context: TextContext = NOWHERE) -> str:
+    def check_query(
+        self, text: str, context: TextContext = NOWHERE, marker: Marker | None = None
+    ) -> str:
         """Return a recall's query with its secrets and personal data transformed.
 
         A query is not kept as a memory, so nothing in it is refused: it is cleaned, and the clean
@@ -166,6 +174,7 @@ class Guard:
 
         Args:
             context: the namespaces it is asked in, and who asks.
+            marker: puts the placeholders of pseudonyms; without it they tell their kind alone.
 
         Raises:
             ContentRejected: a scanner failed.
@@ -179,10 +188,10 @@ class Guard:
             if scan is None or deadline.passed:
                 break
             secrets = tuple(_as_finding(one) for one in scan.secrets)
-            cleaned = placed.redactor.apply(text, secrets + scan.findings, "query")
+            cleaned = placed.redactor.apply(text, secrets + scan.findings, "query", marker)
             if not cleaned.redactions:
                 for one in scan.findings:
-                    found.add("query", one.kind, placed.rules.of(one.kind).action.value)
+                    found.add("query", one.kind, rule_of(placed.rules, one.kind).action.value)
                 self._tally(found.all)
                 return text
             for made in cleaned.redactions:
@@ -215,6 +224,11 @@ class Guard:
             normalised = normalise(label + leaf.text, field=leaf.path)
             secrets = find_secrets(normalised, self._secret_rules)
             findings = (*_hidden(normalised), *self._detect(normalised, asked))
+            if marks := spans_in(normalised.original):
+                # In a placeholder is a word of ours; or it is none, and is taken out as a whole.
+                secrets = tuple(one for one in secrets if not _within(one, marks))
+                findings = tuple(one for one in findings if not _within(one, marks))
+            findings += _lookalikes(normalised)
         except GatewayError:
             raise
         except Exception:  # noqa: BLE001 - whatever broke, the text was not judged: it is refused
@@ -235,12 +249,14 @@ class Guard:
         scan: _Scan,
         placed: _Placed | None = None,
         deadline: Deadline | None = None,
+        marker: Marker | None = None,
     ) -> Cleaned:
         """Return the text with its findings replaced, searched again until nothing is found.
 
         Args:
             placed: as in `scan`.
             deadline: of the request; None for one of this text's own.
+            marker: as in `check_query`.
 
         Raises:
             ScanFailed: a scanner failed on the way, there was no end to it, or it took too long.
@@ -252,7 +268,7 @@ class Guard:
         findings = scan.findings
         found = list(findings)
         for _ in range(_MAX_ROUNDS):
-            result = placed.redactor.apply(text, findings, leaf.path)
+            result = placed.redactor.apply(text, findings, leaf.path, marker)
             if not result.redactions:
                 return Cleaned(text, tuple(done), tuple(found), findings)
             text = result.text
@@ -279,6 +295,7 @@ class _Pass:
         self.kinds: set[str] = set()
         self.sensitivity = Sensitivity.NONE
         self.expire_seconds: int | None = None
+        self.marker = Marker()
 
     @property
     def redactions(self) -> tuple[Redaction, ...]:
@@ -307,6 +324,8 @@ class _Pass:
                 else:
                     self._refuse(one.kind, leaf.path)
             self._let_through(scan.findings, leaf.path)
+        if words_in(leaf.text):
+            self._refuse(NO_PSEUDONYM, leaf.path)
         return leaf.text
 
     def _visit_person(self, leaf: Leaf) -> str:
@@ -322,14 +341,14 @@ class _Pass:
         if leaf.path == "content" and scan.normalised.blank:
             raise Invalid("The content shows nothing: it is empty or invisible.", field="content")
         try:
-            cleaned = self._guard.redacted(leaf, scan, self._placed, self._deadline)
+            cleaned = self._guard.redacted(leaf, scan, self._placed, self._deadline, self.marker)
         except ScanFailed:
             self._fail(leaf.path)
             return leaf.text
         for one in cleaned.found:
             self._note(one)
         for made in cleaned.redactions:
-            if self._placed.rules.of(made.kind).action is Action.REJECT:
+            if rule_of(self._placed.rules, made.kind).action is Action.REJECT:
                 self._refuse(made.kind, made.field, made.count)
             else:
                 self._done.add(made.field, made.kind, made.action, made.count)
@@ -370,7 +389,7 @@ class _Pass:
                 self._done.add(path, one.kind, action.value)
 
     def _rule(self, one: Finding) -> KindRule:
-        return self._placed.rules.of(one.kind)
+        return rule_of(self._placed.rules, one.kind)
 
     def _fail(self, path: str) -> None:
         self._refuse(SCANNER_FAILED, path)
@@ -378,6 +397,17 @@ class _Pass:
     def _refuse(self, kind: str, path: str, count: int = 1) -> None:
         self._reasons[Reason(kind=kind, field=path)] = None
         self._found.add(path, kind, Action.REJECT.value, count)
+
+
+def _within(one: Finding | SecretFinding, spans: Iterable[tuple[int, int]]) -> bool:
+    return any(start <= one.start and one.end <= end for start, end in spans)
+
+
+def _lookalikes(normalised: Normalised) -> tuple[Finding, ...]:
+    return tuple(
+        Finding(kind=NO_PSEUDONYM, start=start, end=end, score=1.0, recognizer="normaliser")
+        for start, end in lookalikes(normalised)
+    )
 
 
 def _hidden(normalised: Normalised) -> tuple[Finding, ...]:

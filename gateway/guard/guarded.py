@@ -8,6 +8,7 @@ Rules this module keeps:
   ceiling is lowered, not believed.
 """
 
+from collections import Counter
 from typing import Any
 
 from core.model import (
@@ -20,10 +21,12 @@ from core.model import (
     Redaction,
     Target,
 )
+from core.pseudonyms import Settled
 from core.scope import Principal, SourceKind
 from gateway.guard.fields import characters_of
 from gateway.guard.guard import Guard
 from gateway.guard.judged import Checked
+from gateway.guard.marks import Marker
 from gateway.guard.policy import TextContext
 
 _MOST_TRUSTED_FIRST = (
@@ -101,35 +104,21 @@ def guard_draft(
         TextContext(namespaces=namespaces, source=source, layer=draft.layer),
     )
     fields = checked.fields
+    texts = Details(
+        tags=tuple(dict.fromkeys(fields["tags"])),
+        metadata=fields["metadata"],
+        entities=tuple(fields["entities"]),
+        source_ref=fields["source.ref"],
+        session_id=fields["session_id"],
+        task=fields["task"],
+    )
     return Guarded(
-        draft=Draft(
-            content=fields["content"],
-            details=Details(
-                tags=tuple(dict.fromkeys(fields["tags"])),
-                metadata=fields["metadata"],
-                entities=tuple(fields["entities"]),
-                source_ref=fields["source.ref"],
-                session_id=fields["session_id"],
-                task=fields["task"],
-            ),
-            layer=draft.layer,
-            kind=draft.kind,
-            importance=draft.importance,
-            confidence=draft.confidence,
-            occurred_at=draft.occurred_at,
-            expires_at=draft.expires_at,
-            ttl_seconds=draft.ttl_seconds,
-            until_session_end=draft.until_session_end,
-            persistence=draft.persistence,
-            source_kind=draft.source_kind,
-            extract=draft.extract,
-            outcome=draft.outcome,
-            wait_merged=draft.wait_merged,
-        ),
+        draft=_saying(draft, fields["content"], texts),
         source_kind=source,
         redactions=_redactions(checked),
         sensitivity=checked.sensitivity,
         expire_seconds=checked.expire_seconds,
+        marks=checked.marks,
     )
 
 
@@ -165,6 +154,7 @@ def guard_change(guard: Guard, change: Change, context: TextContext) -> GuardedC
         redactions=_redactions(checked),
         sensitivity=checked.sensitivity,
         expire_seconds=checked.expire_seconds,
+        marks=checked.marks,
     )
 
 
@@ -184,22 +174,71 @@ def guard_query(guard: Guard, query: Query, principal: Principal, target: Target
         namespaces=None if named is None else frozenset(named),
         source=source_of(None, principal),
     )
-    return Query(
-        text=guard.check_query(query.text, context),
-        tags=query.tags,
-        tags_all=query.tags_all,
-        session_id=query.session_id,
-        layers=query.layers,
-        kinds=query.kinds,
-        created_after=query.created_after,
-        created_before=query.created_before,
-        as_of=query.as_of,
-        min_confidence=query.min_confidence,
-        min_score=query.min_score,
-        limit=query.limit,
-        max_tokens=query.max_tokens,
-        timeout_ms=query.timeout_ms,
-        explain=query.explain,
+    marker = Marker()
+    return query.saying(guard.check_query(query.text, context, marker), marker.marks)
+
+
+def settled_draft(guarded: Guarded, by: Settled) -> Guarded:
+    """Return a guarded draft whose placeholders have their person's words."""
+    return Guarded(
+        draft=_saying(guarded.draft, by.content, by.details),
+        source_kind=guarded.source_kind,
+        redactions=_joined(guarded.redactions, by.redactions),
+        sensitivity=guarded.sensitivity,
+        expire_seconds=guarded.expire_seconds,
+        originals=by.originals,
+    )
+
+
+def settled_change(guarded: GuardedChange, by: Settled) -> GuardedChange:
+    """Return a guarded change whose placeholders have their person's words."""
+    change = guarded.change
+    return GuardedChange(
+        change=Change(
+            content=None if change.content is None else by.content,
+            tags=change.tags,
+            metadata=None if change.metadata is None else by.details.metadata,
+            importance=change.importance,
+            confidence=change.confidence,
+            expires_at=change.expires_at,
+            clear_expiry=change.clear_expiry,
+            expected_version=change.expected_version,
+        ),
+        redactions=_joined(guarded.redactions, by.redactions),
+        sensitivity=guarded.sensitivity,
+        expire_seconds=guarded.expire_seconds,
+        originals=by.originals,
+    )
+
+
+def _saying(draft: Draft, content: str, details: Details) -> Draft:
+    return Draft(
+        content=content,
+        details=details,
+        layer=draft.layer,
+        kind=draft.kind,
+        importance=draft.importance,
+        confidence=draft.confidence,
+        occurred_at=draft.occurred_at,
+        expires_at=draft.expires_at,
+        ttl_seconds=draft.ttl_seconds,
+        until_session_end=draft.until_session_end,
+        persistence=draft.persistence,
+        source_kind=draft.source_kind,
+        extract=draft.extract,
+        outcome=draft.outcome,
+        wait_merged=draft.wait_merged,
+    )
+
+
+def _joined(done: tuple[Redaction, ...], more: tuple[Redaction, ...]) -> tuple[Redaction, ...]:
+    """Return both, with one entry for each field, kind and action."""
+    counts: Counter[tuple[str, str, str]] = Counter()
+    for one in (*done, *more):
+        counts[one.kind, one.action, one.field] += one.count
+    return tuple(
+        Redaction(kind=kind, action=action, field=field, count=count)
+        for (kind, action, field), count in counts.items()
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from core.errors import Reason
 from core.model import Redaction, Sensitivity
+from core.placeholders import Marks
 
 SCANNER_FAILED = "SCANNER_FAILED"
 
@@ -24,6 +25,7 @@ class Checked:
         sensitivity: the highest class among kinds let through; `personal` if any was transformed.
         kinds_found: what was found, whatever was done.
         expire_seconds: how long a memory of it lives at most; None where no kind asks for an end.
+        marks: what the placeholders of pseudonyms in it stand for.
     """
 
     fields: dict[str, Any] = field(repr=False)
@@ -31,6 +33,7 @@ class Checked:
     sensitivity: Sensitivity
     kinds_found: frozenset[str]
     expire_seconds: int | None = None
+    marks: Marks = field(default_factory=dict, repr=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,6 +89,7 @@ class Label(Enum):
     TENANT_BLIND_TENANT = _tenant("blind/tenant", "look-up of tenants' names, by the operator")
     TENANT_BLIND_ACTOR = _tenant("blind/actor", "credentials in the audit log")
     TENANT_BLIND_PERSON = _tenant("blind/person", "people in the audit log")
+    TENANT_BLIND_PURPOSE = _tenant("blind/purpose", "purposes of reveals in the audit log")
     TENANT_BLIND_IDEMPOTENCY = _tenant("blind/idempotency", "idempotency keys and their bodies")
     TENANT_WORD_TENANT = _tenant("word/tenant", "tenant in a point's payload")
     TENANT_WORD_OWNER = _tenant("word/owner", "owner in a point's payload")
