@@ -47,6 +47,7 @@ from gateway.front.routes_health import Dependency, Readiness
 from gateway.front.security import Doors
 from gateway.gate import Gate
 from gateway.guard.guard import Guard
+from gateway.guard.judged import Tally
 from gateway.guard.lanes import GuardLanes
 from gateway.guard.normalise import canonical_text
 from gateway.guard.pii import load_detector
@@ -108,18 +109,18 @@ async def open_gateway(
         Unavailable: a part does not answer.
     """
     async with contextlib.AsyncExitStack() as stack:
+        telemetry = Telemetry(
+            CollectorRegistry(), exporter=otlp_exporter(settings.otlp_endpoint), on_step=on_step
+        )
+        stack.callback(telemetry.close)
         # What needs a processor and what needs the databases go on side by side.
-        guarding = asyncio.create_task(asyncio.to_thread(_guard, settings))
+        guarding = asyncio.create_task(asyncio.to_thread(_guard, settings, telemetry.found))
         model = embedder or embedder_of(settings)
         loaded = asyncio.create_task(warm(model))
         stack.callback(guarding.cancel)
         parts = await open_parts(connections, model, stack)
         if parts.connections.works:
             _publish(parts)
-        telemetry = Telemetry(
-            CollectorRegistry(), exporter=otlp_exporter(settings.otlp_endpoint), on_step=on_step
-        )
-        stack.callback(telemetry.close)
         cache = RedisQueryCache(connections.redis_url)
         stack.push_async_callback(cache.aclose)
         counter = RedisBudget(connections.redis_url, replicas=connections.replicas)
@@ -230,14 +231,17 @@ async def open_seal_store(url: str) -> AsyncIterator[PostgresSealStore]:
         await pool.close()
 
 
-def _guard(settings: Settings) -> Guard:
+def _guard(settings: Settings, tally: Tally) -> Guard:
     policy = settings.pii_policy or data_path("policies", "pii", "balanced.yaml")
     try:
         detector = load_detector(settings.ner_model)
     except ModelMissing as err:
         raise SettingsInvalid((f"{PREFIX}NER_MODEL: {err}",)) from None
     return Guard(
-        load_secret_rules(data_path("policies", "secrets.yaml")), load_pii_policy(policy), detector
+        load_secret_rules(data_path("policies", "secrets.yaml")),
+        load_pii_policy(policy),
+        detector,
+        tally=tally,
     )
 
 

@@ -8,7 +8,7 @@ Rules this module keeps:
 """
 
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -19,6 +19,12 @@ from opentelemetry.trace import Link, SpanContext, TraceFlags, Tracer, format_tr
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from core.errors import GatewayError
+from core.model import Redaction
+from gateway.guard.judged import SCANNER_FAILED
+from gateway.guard.kinds import KINDS
+from gateway.guard.policy import Action
+from gateway.guard.redact import SECRET
+from gateway.guard.rules import SECRET_KINDS
 
 ATTRIBUTES = frozenset({"memwarden.step", "memwarden.outcome", "http.route", "http.method"})
 """Everything that a span of ours may carry; a test compares it with what spans do carry."""
@@ -26,6 +32,10 @@ ATTRIBUTES = frozenset({"memwarden.step", "memwarden.outcome", "http.route", "ht
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "MCP"})
 """Any other method is a word that a caller made up, and is called `other`."""
 
+FOUND = KINDS | SECRET_KINDS | {SECRET, SCANNER_FAILED}
+"""Kinds that findings are counted by; any other, as a later rule could make one, is `other`."""
+
+_ACTIONS = frozenset(action.value for action in Action)
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)
 _TRACEPARENT_PARTS = 4
 
@@ -47,6 +57,7 @@ class Telemetry:
     _provider: TracerProvider | None = field(init=False, default=None)
     _steps: Histogram = field(init=False)
     _failures: Counter = field(init=False)
+    _findings: Counter = field(init=False)
 
     def __post_init__(self) -> None:
         """Register the metrics, and start the exporter if there is one."""
@@ -63,11 +74,27 @@ class Telemetry:
             ["step", "code"],
             registry=self.registry,
         )
+        self._findings = Counter(
+            "memwarden_guard_findings_total",
+            "What the guard found in writes, changes, names and queries, and what became of it",
+            ["kind", "action"],
+            registry=self.registry,
+        )
         if self.exporter is not None:
             resource = Resource.create({"service.name": "memwarden"})
             self._provider = TracerProvider(resource=resource)
             self._provider.add_span_processor(BatchSpanProcessor(self.exporter))
             self._tracer = self._provider.get_tracer("memwarden")
+
+    def found(self, findings: Iterable[Redaction]) -> None:
+        """Count what the guard found, by kind and action alone: whose it was is not told.
+
+        May be called from any thread.
+        """
+        for one in findings:
+            kind = one.kind if one.kind in FOUND else "other"
+            action = one.action if one.action in _ACTIONS else "other"
+            self._findings.labels(kind, action).inc(one.count)
 
     def watch_index(self, pending: Callable[[], float]) -> None:
         """Show how many tasks wait for the index, as counted when `/metrics` is read."""

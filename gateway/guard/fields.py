@@ -15,7 +15,7 @@ from enum import Enum
 
 from core.errors import Invalid
 
-LEAST_CHARACTERS = 16
+LEAST_CHARACTERS = 32
 """What the shortest string counts for: to judge one takes its time too."""
 
 MAX_DEPTH = 32
