@@ -5,8 +5,7 @@ Rules this module keeps:
   of that version never changes, so it is the one thing about rights that is kept between requests.
 - A policy that is missing, does not open, does not read, or is of another version than it says ends
   the call. The base policy never stands in for a tenant's own.
-- A bounded number of tenants is kept, and none that nobody has asked about for a while. Two that
-  ask at once for one policy wait for one reading of it.
+- A bounded number of tenants is kept (`gateway.version_cache`).
 """
 
 import asyncio
@@ -14,10 +13,9 @@ import hashlib
 import json
 import logging
 import time
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from functools import partial
+from typing import Final, NoReturn
 from uuid import UUID
 
 from core.errors import Invalid, NotFound, Outdated, Tampered, Unavailable
@@ -29,19 +27,12 @@ from gateway.access.loader import MODEL
 from gateway.access.overlay import Overlay, compiled, parse, try_cases, version_of
 from gateway.access.policy import Policy
 from gateway.access.rules import Rules
+from gateway.version_cache import VersionCache
 
 log = logging.getLogger(__name__)
 
 KIND: Final = "access"
 MAX_TENANTS: Final = 1_024
-IDLE_SECONDS: Final = 900.0
-
-
-@dataclass(slots=True)
-class _Kept:
-    version: str
-    policy: Policy
-    used: float
 
 
 class Policies:
@@ -67,10 +58,7 @@ class Policies:
         self.base = Policy(base)
         self._directory = directory
         self._keyring = keyring
-        self._clock = clock
-        self._most = most
-        self._kept: OrderedDict[TenantId, _Kept] = OrderedDict()
-        self._reading: dict[tuple[TenantId, str], asyncio.Task[Policy]] = {}
+        self._kept: VersionCache[Policy] = VersionCache(clock=clock, most=most)
 
     def __len__(self) -> int:
         """How many tenants' own policies are kept."""
@@ -86,19 +74,7 @@ class Policies:
         tenant, version = principal.tenant, principal.standing.policy
         if tenant is None or not version:
             return self.base
-        kept = self._kept.get(tenant)
-        if kept is not None and kept.version == version:
-            kept.used = self._clock()
-            self._kept.move_to_end(tenant)
-            return kept.policy
-        reading = self._reading.get((tenant, version))
-        if reading is None:
-            reading = asyncio.create_task(self._read(tenant, version))
-            self._reading[tenant, version] = reading
-            reading.add_done_callback(lambda _: self._reading.pop((tenant, version)))
-            reading.add_done_callback(_heard)
-        # Whoever began it may hang up; the others still wait for it.
-        return await asyncio.shield(reading)
+        return await self._kept.get(tenant, version, partial(self._read, tenant, version))
 
     def compiled(self, document: Mapping[str, Json], keys: TenantKeys) -> Policy:
         """Return the policy that `document` would be, its cases tried.
@@ -145,7 +121,6 @@ class Policies:
             raise Unavailable from err
         except (Tampered, Invalid, ValueError, KeyError, TypeError) as err:
             _does_not_load(type(err).__name__, err)
-        self._keep(tenant, version, policy)
         return policy
 
     def _load(self, row: PolicyRow, keys: TenantKeys) -> Policy:
@@ -161,16 +136,6 @@ class Policies:
         if failing:
             log.error("cases of a tenant's access policy fail over this release's: %d", failing)
         return policy
-
-    def _keep(self, tenant: TenantId, version: str, policy: Policy) -> None:
-        now = self._clock()
-        self._kept[tenant] = _Kept(version, policy, now)
-        self._kept.move_to_end(tenant)
-        while self._kept:
-            eldest = next(iter(self._kept.values()))
-            if len(self._kept) <= self._most and eldest.used > now - IDLE_SECONDS:
-                break
-            self._kept.popitem(last=False)
 
 
 def _place(version: str) -> Place:
@@ -190,9 +155,3 @@ def _failing(policy: Policy, overlay: Overlay, keys: TenantKeys) -> int:
 def _does_not_load(why: str, cause: Exception | None) -> NoReturn:
     log.error("the access policy of a tenant does not load: %s", why)
     raise Unavailable from cause
-
-
-def _heard(reading: "asyncio.Task[Any]") -> None:
-    """Take note of how it ended, should everybody who waited have left."""
-    if not reading.cancelled():
-        reading.exception()

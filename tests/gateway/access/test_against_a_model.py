@@ -192,7 +192,7 @@ async def answer(keyring_, asked_: Asked):
     names = dict(places) | people
     access = Enforcer(RULES, directory, keyring_)
     policy = compiled(overlay(asked_), RULES, MODEL, keys, "own")
-    access.policies._keep(TENANT, "own", policy)
+    access.policies._kept.keep(TENANT, "own", policy)
     try:
         scope = await access.scope(who, target, Action(asked_.action))
     except GatewayError as err:

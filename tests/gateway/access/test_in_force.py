@@ -12,11 +12,12 @@ from core.ids import KeyId, TenantId, new_uuid
 from core.model import Target
 from core.scope import Action, Call, Principal, Role, Standing
 from gateway.access.enforcer import Enforcer
-from gateway.access.in_force import IDLE_SECONDS, KIND, Policies, _place
+from gateway.access.in_force import KIND, Policies, _place
 from gateway.access.loader import MODEL, _Faults, _parse_policy, load
 from gateway.access.overlay import version_of
 from gateway.access.rules import Rules
 from gateway.resources import data_path
+from gateway.version_cache import IDLE_SECONDS
 from tests.gateway.access.directory import FakeDirectory, make_keyring
 
 TENANT = TenantId(new_uuid())
