@@ -37,6 +37,10 @@ SECONDS_PER_BLOCK = 0.25
 BLOCK_CHARACTERS = 8192
 
 
+_SURE = 0.6
+"""From this score on a rule's word for a name counts more than the model's."""
+
+
 class _NoContext(ContextAwareEnhancer):
     """Leaves the scores alone: our recognizers judge their own context."""
 
@@ -155,7 +159,7 @@ class Detector(PiiDetector):
         engine = self._everything if asked else self._identifiers
         try:
             results = engine.analyze(text)
-            named = list(self._named(text, layer, asked))
+            named = list(self._named(text, layer, asked, results))
         except Exception as err:
             # Whatever broke, the text was not judged; the cause stays inside as `__cause__`.
             raise ScanFailed("personal data") from err
@@ -179,14 +183,29 @@ class Detector(PiiDetector):
             )
         return findings + named
 
-    def _named(self, text: str, layer: ScanText, asked: frozenset[str]) -> Iterator[Finding]:
+    def _named(
+        self,
+        text: str,
+        layer: ScanText,
+        asked: frozenset[str],
+        results: Sequence[RecognizerResult],
+    ) -> Iterator[Finding]:
+        """Yield what the model finds; where a rule that is sure sees the same, of the rule's"
+        " kind."""
         if self._model is None or asked.isdisjoint(MODEL_KINDS):
             return
+        sure = [
+            one for one in results if one.score >= _SURE and one.entity_type in asked & BEST_EFFORT
+        ]
         for one in self._model.find(text):
-            if one.kind in asked:
+            kind = next(
+                (by.entity_type for by in sure if by.start < one.end and one.start < by.end),
+                one.kind,
+            )
+            if kind in asked:
                 start, end = layer.span(one.start, one.end)
                 yield Finding(
-                    kind=one.kind,
+                    kind=kind,
                     start=start,
                     end=end,
                     score=one.score,

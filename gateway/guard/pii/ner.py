@@ -5,6 +5,7 @@ Rules this module keeps:
 - It is asked only where a policy does more with names than let them through.
 - What it proposes is a candidate: digits, pieces of code and logs, plain words and lone small
   letters are no names, whatever the model says.
+- A frequent given name alone is a person, what follows "in" a place, whatever the model says.
 - Words in capitals throughout are read as if only the first letter were one, and a line without
   any capital is read with the first letters of its rare words raised: models are trained on
   neither.
@@ -25,6 +26,8 @@ from typing import NamedTuple
 import spacy
 from spacy.language import Language
 
+from gateway.guard.pii.recognizers.person_en import GIVEN_NAMES
+
 _KINDS = {
     "PERSON": "PERSON",
     "GPE": "LOCATION",
@@ -37,6 +40,7 @@ _KINDS = {
 
 _SCORE = 0.55
 _PART_CHARACTERS = 4096
+_ABBREVIATION = 3
 _LEAST_LATIN = 0.5
 
 _LONG_RUN = re.compile(r"\S{60,}")
@@ -55,6 +59,15 @@ _LEAD = re.compile(
     r"\s{1,3}",
     re.IGNORECASE,
 )
+_DEGREE = re.compile(
+    r",?\s(?:(?:B|M)\.?(?:A|S|Sc|Eng|Ed|BA|Phil|Tech)|Ph\.?D|M\.?D|J\.?D|D\.?D\.?S|D\.?V\.?M|CPA"
+    r"|Esq|Jr|Sr"
+    r"|II|III|IV)\.?$"
+)
+_OWNED = re.compile(r"['’]s\s")
+_NOT_SHORT_FOR = re.compile(r"\s?['’]\s?t(?![a-z])")
+_IN = re.compile(r"(?<![A-Za-z])(?:in|near)\s$", re.IGNORECASE)
+_GIVEN = frozenset(GIVEN_NAMES.split("|"))
 _TAIL = re.compile(r"(?:['’]s?|\s(?:and|or|from|in|at|to|of|the|is|was))$", re.IGNORECASE)
 
 _NO_NAME = (
@@ -206,8 +219,20 @@ def _checked(text: str, kind: str, start: int, end: int) -> Iterator[Candidate]:
     for line in text[start:end].split("\n"):
         first, last = _trimmed(text, at, at + len(line))
         at += len(line) + 1
-        if first < last and _is_name(text[first:last], kind):
-            yield Candidate(kind, first, last, _SCORE)
+        if kind == "PERSON" and (owned := _OWNED.search(text, first, last)):
+            last = owned.start()
+        name = text[first:last]
+        if first < last and _is_name(name, kind) and not _NOT_SHORT_FOR.match(text, last):
+            yield Candidate(_kind(text, kind, first, name), first, last, _SCORE)
+
+
+def _kind(text: str, kind: str, start: int, name: str) -> str:
+    """Return the kind that the name's words and the one before it say, if not the model's."""
+    if name in _GIVEN:
+        return "PERSON"
+    if kind in ("PERSON", "ORGANIZATION") and _IN.search(text, max(0, start - 8), start):
+        return "LOCATION"
+    return kind
 
 
 def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
@@ -220,7 +245,7 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
             end -= 1
         if lead := _LEAD.match(text, start, end):
             start = lead.end()
-        if tail := _TAIL.search(text[start:end]):
+        if tail := _TAIL.search(text[start:end]) or _DEGREE.search(text[start:end]):
             end = start + tail.start()
         if (start, end) == before:
             return start, end
@@ -236,6 +261,6 @@ def _is_name(name: str, kind: str) -> bool:
     if kind == "ORGANIZATION":
         # A lone acronym is a term of the trade far more often than the name of a firm.
         return len(words) > 1 or not name.isupper()
-    if _DIGIT.search(name):
+    if _DIGIT.search(name) or (len(name) <= _ABBREVIATION and name.isupper()):
         return False
     return kind != "PERSON" or not (_CAMEL.search(name) or _NO_PERSON.intersection(plain))

@@ -2,7 +2,8 @@
 
 Rules this module keeps:
 - "12 Oak Street", with flat, town, state and code behind it if they are there.
-- British postcodes count wherever they stand; American ZIP codes after a state.
+- British postcodes count wherever they stand; American ZIP codes after a state, and any postal code
+  after its name.
 """
 
 import re
@@ -43,6 +44,13 @@ _CODE = re.compile(
 )
 
 
+_ZIP = re.compile(
+    r"(?:(?<![A-Za-z])(?i:zip(?:[ -]?codes?)?|postal code|post ?code|plz)|邮编|邮政编码)"
+    r"[ :#=是为]{0,3}"
+    r"(?:(?:is|was) )?(?P<code>(?:[A-Z]{1,2}-)?[0-9]{3,6}(?:[ -][0-9]{2,4})?)(?![0-9A-Za-z])"
+)
+
+
 class StreetAddressRecognizer(Recognizer):
     """Reports `ADDRESS`. Source: USPS Publication 28; BS 7666."""
 
@@ -54,3 +62,5 @@ class StreetAddressRecognizer(Recognizer):
         for pattern, score in ((_ADDRESS, 0.7), (_CODE, 0.6)):
             for match in pattern.finditer(text):
                 yield Span(*match.span(), score)
+        for match in _ZIP.finditer(text):
+            yield Span(*match.span("code"), 0.6)

@@ -62,7 +62,8 @@ _BOX = re.compile(
     re.IGNORECASE,
 )
 _ANNOUNCED = re.compile(
-    r"(?<![a-z])(?:address(?:es)?(?: (?:is|are|was))?(?: now)?(?:,? here (?:they are|it is))?"
+    r"(?<![a-z])(?:address(?:es)?[^.?!\n]{0,40}:\s{0,2}|taxi to|cab to|address(?:es)?(?: (?:is|are"
+    r"|was))?(?: now)?(?:,? here (?:they are|it is))?"
     r"(?: to the same)?|(?:live|lives|lived|living|reside|resides|residing|stays?|staying|located"
     r"|moved?|moving|ship|shipped|send|sent|deliver|delivered|mail|mailed|arrived|headquarters"
     r"|offices?"
@@ -70,12 +71,16 @@ _ANNOUNCED = re.compile(
     r"(?: (?:at|to|on)))[ :,]{0,2}\s{0,4}$",
     re.IGNORECASE,
 )
+_SMALL_STREET = (
+    r"(?:rue|via|viale|calle|rua|avenida|utca|u|tér|út|krt|ulica|ul|trg|náměstí|nám|třída|bd|pl"
+    r"|os)(?!\w)"
+)
 _TOKEN = re.compile(
     rf"(?:{_CAPITAL}[\w'’/-]{{0,24}}"
     rf"|[0-9]{{1,6}}(?![0-9])[A-Za-z]?(?:[/-][0-9A-Za-z]{{1,5}})?(?![\w@])"
-    rf"|{_PARTICLE}(?!\w)|#[0-9A-Za-z]{{1,6}}|nan(?!\w)|\"[A-Z]\")\.?"
+    rf"|{_PARTICLE}(?!\w)|#[0-9A-Za-z]{{1,6}}|{_SMALL_STREET})\.?"
 )
-_GAP = re.compile(r"[ ]{1,2}|, ?|,? ?\n ?")
+_GAP = re.compile(r",? ?\n{1,2} ?,? ?|[ ]{1,2}|, ?")
 _BEGIN = re.compile(
     rf"(?<![\w.,$€£¥#/:@+-])(?:[0-9]{{1,6}}[A-Za-z]?(?:[/-][0-9A-Za-z]{{1,4}})?(?=,?"
     rf" {{1,2}}{_CAPITAL}"
@@ -86,7 +91,7 @@ _BEGIN = re.compile(
 )
 _ABBREVIATED = re.compile(
     r"(?:Apt|St|Ave|Av|Rd|Blvd|Bd|Ln|Dr|Ste|No|Nr|Str|str|Ct|Sq|Pl|Hwy|Bldg|Rm|Mt|Ft|Jl|Cad|Sok"
-    r"|Avda|[A-Z])\.$"
+    r"|Avda|[A-Z]|u|ul|nám|bd|pl|os)\.$"
 )
 _LAST_LINE = re.compile(rf"[ ]?(?:{PLACES})(?![\w ])|[^\n]{{0,60}}[0-9]")
 _NUMBER = re.compile(r"[0-9]")
@@ -119,8 +124,11 @@ class WrittenAddressRecognizer(Recognizer):
         for match in _ANNOUNCED_RUN.finditer(text):
             if match.start("run") >= reached:
                 yield Span(*match.span("run"), 0.5)
+        yield from _corners(text)
 
 
+_CORNER = re.compile(rf"(?<![A-Za-z])(?:the )?corner of (?=[0-9]|ul\.|{_CAPITAL})")
+_AND = re.compile(rf" (?:and|&) (?=[0-9]|ul\.|{_CAPITAL})")
 _ANNOUNCED_RUN = re.compile(
     r"(?i:(?<![a-z])(?:address(?: is|:)|lives? (?:at|on)|located (?:at|on)|(?:station|stop|office"
     r"|shop"
@@ -129,6 +137,14 @@ _ANNOUNCED_RUN = re.compile(
     rf" [0-9]{{1,5}}"
     r"[A-Za-z]?(?:/[0-9]{1,4})?)(?![\w/:-])"
 )
+
+
+def _corners(text: str) -> Iterator[Span]:
+    for match in _CORNER.finditer(text):
+        end = _run(text, match.end())
+        other = _AND.match(text, end)
+        if end > match.end() and other:
+            yield Span(match.start(), _run(text, other.end()), 0.65)
 
 
 def _has_number_beside(run: str) -> bool:
@@ -153,7 +169,8 @@ def _run(text: str, start: int) -> int:
             break
         word = token.group()
         at = token.end()
-        if word.endswith(".") and not _ABBREVIATED.search(word):
+        ordinal = word[:-1].isdigit() and text.startswith("\n", at)
+        if word.endswith(".") and not ordinal and not _ABBREVIATED.search(word):
             return at - 1 if not _is_particle(word[:-1]) else end
         if not _is_particle(word):
             end = at
@@ -174,10 +191,12 @@ def _is_particle(word: str) -> bool:
 
 def _goes_on(text: str, at: int) -> bool:
     """Return whether the line at `at` is part of an address, or leads to one that is."""
-    for _ in range(2):
+    if text.startswith("\n", at):
+        at += 1
+    for _ in range(3):
         stop = text.find("\n", at)
         line = text[at : stop if stop >= 0 else len(text)].strip(" ,.?!")
-        if not line or not _is_of_tokens(line):
+        if line and not _is_of_tokens(line):
             return False
         if _LAST_LINE.match(line):
             return True

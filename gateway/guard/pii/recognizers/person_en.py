@@ -3,7 +3,9 @@
 Rules this module keeps:
 - Capitalised words after a title, "my name is", "signed by" and the like, or two to four of them of
   which the first is a frequent given name.
-- One capitalised word alone is none, and neither are words in capitals throughout.
+- One capitalised word alone counts only after words that a name alone follows ("maiden name is",
+  "my sister"), words in capitals throughout never.
+- In small letters a name counts after "mr", "dr" and the like.
 """
 
 import re
@@ -25,16 +27,40 @@ _TITLED = re.compile(
     rf"|Uncle)\.?[ ]"
     rf"(?P<name>(?:[A-Z]\.[ ]?)?{_WORD}{_MORE}{{0,3}})"
 )
+_NAMED = re.compile(
+    rf"(?<![A-Za-z])(?i:(?:maiden|first|last|given|family|full|middle|sur|nick)?[ -]?name(?:['’]s"
+    rf"|s)?"
+    rf"(?: is| was|:|,| =)?|named|dear|attn\.?:?|attention:|signed,?|yours,?|sincerely,?|regards,?"
+    rf"|cheers,?|contact(?: is|:| =>| [-=])|employee(?: is|:)|customer(?: is|:)|patient(?: is|:)"
+    rf"|(?:my|his|her|our|their) (?:kid|son|daughter|wife|husband|brother|sister|mother|father"
+    rf"|uncle"
+    rf"|aunt|cousin|nephew|niece|friend|boss|colleague|neighbou?r|partner|girlfriend|boyfriend"
+    rf"|fianc[eé]e?"
+    rf"|grand(?:mother|father|ma|pa|son|daughter)|roommate|flatmate|therapist|landlord))"
+    rf"[ \n]{{1,2}}(?P<name>{_WORD}{_MORE}{{0,3}})(?![\w-]|['’][a-rt-z]| [A-Z0-9])"
+)
+_SMALL = re.compile(
+    r"(?<![A-Za-z])(?:mr|mrs|ms|dr|prof)\.? (?P<name>(?!(?:and|or|is|was|has|said|the|who|for|to"
+    r"|of|from"
+    r"|in|on|at|with|please|can|will)(?![a-z]))[a-zß-ÿ]{3,20}(?: (?!(?:and|or|is|was|has|said|who"
+    r"|for|to"
+    r"|of|from|in|on|at|with|will|can|the|by|as|about|today|called|wants?"
+    r"|told)(?![a-z]))[a-zß-ÿ]{3,20}"
+    r"(?=[.,;:!?\n]|$| (?:and|or|is|was|has|said|who|for|to|of|from|in|on|at|with"
+    r"|will)(?![a-z])))?)"
+    r"(?![\w@])"
+)
 _SAID = re.compile(
-    rf"(?:(?i:my name is|name is|name's|names? ?:|i am|i'm|this is|called|named|signed(?: by)?"
+    rf"(?:(?i:my name is|name is|name's|names? ?:|i am|i'm|this is|that['’]s|called|named"
+    rf"|signed(?: by)?"
     rf"|regards,|cheers,|sincerely,|contact|attn:?|attention:?|c/o|belongs to|booked under"
     rf"|under the name(?: of)?|met with|spoke (?:to|with)|meeting with|assigned to|reports? to"
     rf"|married to|patient|customer|employee|colleague|neighbou?r|friend|manager|owner|tenant"
-    rf"|mother|father|sister|brother|wife|husband|son|daughter|boss|doctor|lawyer|teacher|for"
-    rf"|with|by|from))\s{{1,2}}"
+    rf"|mother|father|sister|brother|wife|husband|son|daughter|boss|doctor|lawyer|teacher|applicant"
+    rf"|said|says|told|asked|for|with|by))\s{{1,2}}"
     rf"(?P<name>(?:[A-Z]\.[ ]?)?{_WORD}{_MORE}{{1,3}})"
 )
-_GIVEN = (
+GIVEN_NAMES = (
     "James|Mary|Robert|Patricia|John|Jennifer|Michael|Linda|David|Elizabeth|William|Barbara"
     "|Richard|Susan|Joseph|Jessica|"
     "Thomas|Sarah|Charles|Karen|Christopher|Lisa|Daniel|Nancy|Matthew|Betty|Anthony|Margaret"
@@ -76,7 +102,7 @@ _GIVEN = (
     "Natasha|Svetlana|Igor|Sergei|Lars|Erik|Sven|Ingrid|Astrid|Anders|Magnus|Piotr|Jan|Agnieszka"
     "|Katarzyna|Marta"
 )
-_FREQUENT = re.compile(rf"(?<![A-Za-z])(?P<name>(?:{_GIVEN})(?:[ ][A-Z]\.)?{_MORE}{{1,3}})")
+_FREQUENT = re.compile(rf"(?<![A-Za-z])(?P<name>(?:{GIVEN_NAMES})(?:[ ][A-Z]\.)?{_MORE}{{1,3}})")
 _NEVER_NAMES = (
     "The This That These Those There Here What When Where Why How Who Which It He She They We "
     "You And But Or Not No Yes Monday Tuesday Wednesday Thursday Friday Saturday Sunday "
@@ -93,11 +119,17 @@ class LatinNameRecognizer(Recognizer):
     """Reports `PERSON`. Source: given names of the United States census of 1990."""
 
     def __init__(self) -> None:
-        super().__init__("PERSON", "[A-ZÀ-Þ][a-zß-ÿ]")
+        super().__init__("PERSON", r"[A-ZÀ-Þ][a-zß-ÿ]|mrs?\b|ms\b|dr\b|prof\b")
 
     @override
     def find(self, text: str) -> Iterator[Span]:
-        for pattern, score in ((_TITLED, 0.7), (_SAID, 0.5), (_FREQUENT, 0.6)):
+        for pattern, score in (
+            (_TITLED, 0.7),
+            (_NAMED, 0.7),
+            (_SMALL, 0.5),
+            (_SAID, 0.6),
+            (_FREQUENT, 0.6),
+        ):
             for match in pattern.finditer(text):
                 if _NO_NAME.isdisjoint(re.split(r"[ \n]", match["name"])):
                     yield Span(*match.span("name"), score)
