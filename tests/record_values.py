@@ -128,6 +128,7 @@ def kept(
     vectors: tuple[bytes, ...] = (b"vector",),
     details: bytes = b"{}",
     author: bytes | None = None,
+    pseudonyms: dict[bytes, bytes] | None = None,
 ) -> Kept:
     words = {term_of(word): text.split().count(word) for word in text.split()}
     counted = words if terms is None else terms
@@ -159,7 +160,12 @@ def kept(
         vectors=vectors,
         embedder="test-embedder" if vectors else "",
         author=author,
+        pseudonyms={TOKEN: b"sealed value"} if pseudonyms is None else pseudonyms,
     )
+
+
+TOKEN = b"made-token"
+"""What every text of a test holds, whoever it is about: so that a foreign one would be seen."""
 
 
 def term_of(word: str) -> int:

@@ -21,8 +21,11 @@ __all__ = ["full"]  # a fixture: pytest finds it by its name here
 pytestmark = pytest.mark.requirement("C5")
 
 KINDS = frozenset(
-    {"", "look", "read", "write", "ensure", "administer", "operate", "erase", "no such kind"}
-)
+    {
+        "", "look", "read", "reveal", "write", "ensure", "administer", "operate", "erase",
+        "no such kind",
+    }
+)  # fmt: skip
 NONE: frozenset[str] = frozenset()
 
 
@@ -59,6 +62,10 @@ RIGHTS: dict[str, dict[str, frozenset[str]]] = {
     "memory_vectors": KEPT,
     "memory_counts": KEPT,
     "memory_uses": KEPT | {"update": KINDS},  # who may read a memory may count that it was used
+    "pseudonyms": {
+        "select": only("write", "reveal", "erase"), "insert": only("write"), "update": NONE,
+        "delete": only("write", "erase"),
+    },
     "memory_authors": {
         "select": KINDS,
         "insert": only("write"),
@@ -79,7 +86,7 @@ RIGHTS: dict[str, dict[str, frozenset[str]]] = {
 OF_A_PERSON = ("recalls", "jobs")
 OF_A_SCOPE = (
     "memories", "memory_versions", "memory_tokens", "memory_links", "memory_vectors",
-    "memory_counts", "memory_uses", "outbox",
+    "memory_counts", "memory_uses", "pseudonyms", "outbox",
 )  # fmt: skip
 
 

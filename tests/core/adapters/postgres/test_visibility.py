@@ -11,11 +11,13 @@ from core.model import Filter
 from core.ports import Audience, SpaceRow
 from core.scope import Action, Spaces
 from tests.core.adapters.postgres.conftest import told
-from tests.record_values import Person, administrator, term_of
+from tests.record_values import TOKEN, Person, administrator, term_of
 
 pytestmark = [pytest.mark.requirement("C5"), pytest.mark.requirement("C1")]
 
 HANGING = ("memory_uses", "memory_vectors", "memory_tokens", "memory_versions", "memory_links")
+CHANGED = (*HANGING, "pseudonyms")
+"""What a writer may remove; a value behind a pseudonym is seen by who writes or reveals alone."""
 
 
 def subsets(values):
@@ -123,6 +125,32 @@ async def test_both_walls_show_exactly_what_the_sentence_says(world, kept, conne
             assert await cursor.fetchall() == ([(tenant,)] if expected else [])
 
 
+async def test_a_value_is_revealed_of_what_the_sentence_says_and_of_the_person_alone(
+    world, kept, connect
+):
+    app = await connect()
+    about = {memory: where[0] for *_, memories in kept for memory, where in memories.items()}
+    for _, scope, expected in scopes(kept, Action.MEMORY_REVEAL):
+        async with app.transaction(force_rollback=True):
+            await told(app, scope_settings(scope))
+            cursor = await app.execute("SELECT DISTINCT memory FROM pseudonyms")
+            assert {row[0] for row in await cursor.fetchall()} == expected
+        async with world.record.view(scope) as view:
+            for memory in expected:
+                (one,) = await view.pseudonyms(memory)
+                assert (one.memory, one.version, one.token) == (memory, 2, TOKEN)
+            assert [
+                row for gone in set(about) - expected for row in await view.pseudonyms(gone)
+            ] == []
+            named = await view.pseudonyms_of([TOKEN])
+            mine = {memory for memory in expected if about[memory] == scope.user}
+            assert {row.memory for row in named} <= mine
+            assert bool(named) is bool(mine)
+    for _, scope, _ in scopes(kept, Action.MEMORY_RECALL):
+        async with world.record.view(scope) as view:
+            assert await view.pseudonyms_of([TOKEN]) == []
+
+
 async def test_what_may_be_written_is_what_the_writable_sets_say(kept, connect):
     app = await connect()
     for _, scope, expected in scopes(kept, Action.MEMORY_UPDATE):
@@ -130,7 +158,7 @@ async def test_what_may_be_written_is_what_the_writable_sets_say(kept, connect):
             await told(app, scope_settings(scope))
             cursor = await app.execute("UPDATE memories SET confidence = 1 RETURNING id")
             assert {row[0] for row in await cursor.fetchall()} == expected
-            for table in HANGING:
+            for table in CHANGED:
                 cursor = await app.execute(f"DELETE FROM {table} RETURNING memory")
                 assert {row[0] for row in await cursor.fetchall()} == expected, table
 
@@ -147,7 +175,7 @@ async def test_a_reader_of_a_space_reads_it_and_removes_nothing_from_it(kept, co
             assert cursor.rowcount > 0
             for statement in (
                 "DELETE FROM memories",
-                *(f"DELETE FROM {table}" for table in HANGING),
+                *(f"DELETE FROM {table}" for table in CHANGED),
                 "DELETE FROM memory_counts",
                 "UPDATE memories SET confidence = 0",
                 "UPDATE memories SET space = NULL",
