@@ -14,7 +14,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 LOCK := requirements.lock
 NPM := tests/interop/npm
-JOBS ?= 2
+JOBS ?= 3
 PYTEST_ARGS ?=
 
 # Newest first that has a build of everything in the lock; the plain name comes first, since it is
