@@ -6,6 +6,7 @@ Rules this module keeps:
 - Rules are tried in their order and the first that matches decides; then the kind's own entry; then
   the default. A condition on what a text has not got is not met.
 - A text that stands in several namespaces, or in any, is treated as the strictest of them asks.
+- A rule never lowers the class of a kind.
 - Text that nobody sees is redacted or rejected, whatever a policy says of all kinds.
 - What expires because it is sensitive does so within a day, whatever a policy asks.
 """
@@ -124,7 +125,7 @@ class PolicyRule:
     Args:
         kinds: those it is about; None for all but hidden text.
         asks: what it asks; its class counts only where `sensitivity` is not None.
-        sensitivity: None leaves each kind the class that it has without this rule.
+        sensitivity: the class is at least this; None leaves each kind the one it has anyway.
     """
 
     asks: KindRule
@@ -147,7 +148,9 @@ class PolicyRule:
 
     def of(self, otherwise: KindRule) -> KindRule:
         """Return what it asks for a kind that would get `otherwise` without it."""
-        sensitivity = otherwise.sensitivity if self.sensitivity is None else self.sensitivity
+        sensitivity = otherwise.sensitivity
+        if self.sensitivity is not None:
+            sensitivity = max(sensitivity, self.sensitivity, key=_CLASSES.index)
         seconds = self.asks.expire_seconds
         if seconds is not None and sensitivity is Sensitivity.SENSITIVE:
             seconds = min(seconds, SENSITIVE_SECONDS)
@@ -260,7 +263,7 @@ def rules_of(
         for kind in sorted(rule.kinds or ()) if seconds > SENSITIVE_SECONDS else ():
             if rule.of(kinds.get(kind, default)).sensitivity is Sensitivity.SENSITIVE:
                 raise PolicyInvalid(
-                    FieldFault(field=f"rules.{number}.expire_seconds", message=_TOO_LONG)
+                    FieldFault(field=f"rules[{number}].expire_seconds", message=_TOO_LONG)
                 )
         made.append(rule)
     return tuple(made)

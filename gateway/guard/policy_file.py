@@ -6,7 +6,8 @@ Rules this module keeps:
 - A fault says where in the policy it is and what is wanted there; never what stood there.
 """
 
-from collections.abc import Hashable
+import re
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import Annotated, Any, Final, TypeVar
 
@@ -15,8 +16,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from typing_extensions import override
 
 from core.errors import FieldFault
+from gateway.guard.kinds import KINDS
 
 MAX_FAULTS: Final = 20
+_FIELD: Final = re.compile(r"[a-z_]{1,24}")
 
 Version = Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9.-]{0,63}$")]
 
@@ -80,13 +83,30 @@ def checked(model: type[_Source], data: object) -> _Source:
         faults = err.errors(include_url=False, include_input=False, include_context=False)
         raise PolicyInvalid(
             *(
-                FieldFault(
-                    field=".".join(str(part) for part in fault["loc"]) or "policy",
-                    message=fault["msg"],
-                )
+                FieldFault(field=spelled(fault["loc"]), message=_sentence(fault["msg"]))
                 for fault in faults[:MAX_FAULTS]
             )
         ) from err
+
+
+def spelled(path: Iterable[str | int]) -> str:
+    """Return a path as faults tell it, such as `rules[0].pattern`.
+
+    A key is repeated only if it is a kind or looks like the name of a field: what else somebody
+    wrote there may be what should not be read.
+    """
+    parts = []
+    for part in path:
+        if isinstance(part, int):
+            parts.append(f"[{part}]")
+        elif part != "[key]":
+            known = part in KINDS or _FIELD.fullmatch(part)
+            parts.append(f".{part}" if known else ".?")
+    return "".join(parts).removeprefix(".") or "policy"
+
+
+def _sentence(message: str) -> str:
+    return message.removeprefix("Value error, ")
 
 
 def _place(err: yaml.YAMLError) -> str:

@@ -2,11 +2,11 @@
 
 Rules this module keeps:
 - A file with an unknown field or kind, or two rules of one name, does not load.
-- A pattern repeats only what it bounds: no `*`, no `+`, no `{n,}` outside a character class. Its
-  worst case is then a constant a character, and a timeout stands behind it.
+- A pattern repeats only what it bounds (`gateway.guard.patterns`).
+- A tenant's own rules come after the shipped ones, which it cannot take away.
 """
 
-import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -14,6 +14,7 @@ from typing import Annotated, Literal, Self
 import regex
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
+from gateway.guard.patterns import bounded, tame
 from gateway.guard.policy_file import Strict, Version, parsed, read
 
 SECRET_KINDS = frozenset(
@@ -28,6 +29,9 @@ SECRET_KINDS = frozenset(
     }
 )
 
+MIN_KEYWORD, MAX_KEYWORD = 2, 64
+"""Characters of a keyword of a tenant's own: a letter alone is in every text."""
+
 Judge = Literal[
     "none",
     "armour",
@@ -39,9 +43,6 @@ Judge = Literal[
     "password_digits",
 ]
 """What a match must also pass: see `gateway.guard.secrets`."""
-
-_ESCAPED_OR_CLASS = re.compile(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]", re.DOTALL)
-_UNBOUNDED = re.compile(r"(?<!\()[*+]|\{\d*,\}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +79,21 @@ class SecretRules:
     plain: regex.Pattern[str]
     placeholder: regex.Pattern[str]
 
+    def with_own(self, own: Iterable[SecretRule], version: str) -> "SecretRules":
+        """Return these rules and a tenant's `own`.
+
+        Args:
+            version: of both together.
+        """
+        rules = (*self.rules, *own)
+        return SecretRules(
+            version=version,
+            rules=rules,
+            keywords=tuple(sorted({word for rule in rules for word in rule.keywords})),
+            plain=self.plain,
+            placeholder=self.placeholder,
+        )
+
 
 def load_secret_rules(path: Path) -> SecretRules:
     """Read and check a file of secret rules. Raises PolicyInvalid."""
@@ -96,21 +112,12 @@ def parse_secret_rules(text: str) -> SecretRules:
     )
 
 
-def _bounded(pattern: str) -> str:
-    bare = _ESCAPED_OR_CLASS.sub("x", pattern)
-    if _UNBOUNDED.search(bare):
-        raise ValueError("repeats without a bound; write {0,n}")
-    try:
-        regex.compile(pattern)
-    except regex.error as err:
-        raise ValueError(f"is no pattern: {err.msg}") from err
-    return pattern
+_Pattern = Annotated[str, Field(min_length=1, max_length=2048), AfterValidator(bounded)]
 
 
-_Pattern = Annotated[str, Field(min_length=1, max_length=2048), AfterValidator(_bounded)]
+class SecretEntry(Strict):
+    """One rule as a file spells it; see `SecretRule`."""
 
-
-class _SecretEntry(Strict):
     id: Annotated[str, Field(pattern=r"^[a-z0-9][a-z0-9-]{0,63}$")]
     kind: str
     pattern: _Pattern
@@ -144,8 +151,35 @@ class _SecretEntry(Strict):
         return self
 
     def rule(self) -> SecretRule:
+        """Return the rule, compiled."""
         return SecretRule(
             id=self.id,
+            kind=self.kind,
+            pattern=regex.compile(self.pattern, regex.IGNORECASE if self.ignore_case else 0),
+            keywords=tuple(self.keywords),
+            judge=self.judge,
+            entropy_bits=self.entropy_bits,
+            squeeze=self.squeeze,
+            until=self.until,
+        )
+
+
+class OwnSecretEntry(SecretEntry):
+    """A tenant's own rule: its pattern is tame, and its keywords are words."""
+
+    pattern: Annotated[_Pattern, AfterValidator(tame)]
+
+    @field_validator("keywords")
+    @classmethod
+    def _words(cls, value: list[str]) -> list[str]:
+        if any(not MIN_KEYWORD <= len(word) <= MAX_KEYWORD for word in value):
+            raise ValueError(f"a keyword has {MIN_KEYWORD} to {MAX_KEYWORD} characters")
+        return value
+
+    def rule(self) -> SecretRule:
+        """Return the rule, compiled, under a name that no shipped one has."""
+        return SecretRule(
+            id=f"own:{self.id}",
             kind=self.kind,
             pattern=regex.compile(self.pattern, regex.IGNORECASE if self.ignore_case else 0),
             keywords=tuple(self.keywords),
@@ -160,11 +194,11 @@ class _SecretsFile(Strict):
     version: Version
     plain: Annotated[list[_Pattern], Field(min_length=1)]
     placeholders: Annotated[list[_Pattern], Field(min_length=1)]
-    rules: Annotated[list[_SecretEntry], Field(min_length=1)]
+    rules: Annotated[list[SecretEntry], Field(min_length=1)]
 
     @field_validator("rules")
     @classmethod
-    def _distinct(cls, value: list[_SecretEntry]) -> list[_SecretEntry]:
+    def _distinct(cls, value: list[SecretEntry]) -> list[SecretEntry]:
         if len({entry.id for entry in value}) != len(value):
             raise ValueError("two rules share an id")
         return value
