@@ -191,7 +191,8 @@ class Detector(PiiDetector):
         results: Sequence[RecognizerResult],
     ) -> Iterator[Finding]:
         """Yield what the model finds; where a rule that is sure sees the same, of the rule's"
-        " kind."""
+        " kind.
+        """
         if self._model is None or asked.isdisjoint(MODEL_KINDS):
             return
         sure = [

@@ -51,7 +51,9 @@ _WORD = re.compile(r"[^\W\d_][\w'’.-]*")
 _SMALL_WORD = re.compile(r"(?<![\w@./#-])[a-zß-ÿ]{3,}(?![\w@/])")
 _PART_END = re.compile(r"\n|(?<=[.!?])[ \n]|[ \n]")
 _EDGES = " \t\r\n\"'`“”‘’«»()[]{}<>,;:.!?*_|/\\-–—=+#@&~^•…"
-_CODE = re.compile(r"[_{}<>=\\#@$^|~*`\[\]\ufffc]|::|://|\(\)|->|[a-z][A-Z][a-z]{1,20}[A-Z]|\w/\w")
+_CODE = re.compile(
+    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[_{}<>=\\#@$^|~*`\[\]\ufffc]|::|://|\(\)|->|[a-z][A-Z][a-z]{1,20}[A-Z]|\w/\w"
+)
 _DIGIT = re.compile(r"[0-9]")
 _CAMEL = re.compile(r"(?<!Mc)(?<!Mac)(?<!De)(?<!La)(?<!Le)(?<=[a-z])[A-Z]")
 _LEAD = re.compile(
@@ -67,6 +69,13 @@ _DEGREE = re.compile(
 _OWNED = re.compile(r"['’]s\s")
 _NOT_SHORT_FOR = re.compile(r"\s?['’]\s?t(?![a-z])")
 _IN = re.compile(r"(?<![A-Za-z])(?:in|near)\s$", re.IGNORECASE)
+_WITHIN = re.compile(r"\s(?:in|at|from|near)\s(?=\w)")
+_FIRM_BEFORE = re.compile(
+    r"(?<![A-Za-z])(?:at|for|from|by|with|joined|of|via|to|versus|vs\.?)\s$", re.I
+)
+_FIRM_AFTER = re.compile(
+    r"['’]s\s|\s(?:is|was|has|had|announced|said|says|will|hired|sued|bought)\s"
+)
 _GIVEN = frozenset(GIVEN_NAMES.split("|"))
 _TAIL = re.compile(r"(?:['’]s?|\s(?:and|or|from|in|at|to|of|the|is|was))$", re.IGNORECASE)
 
@@ -221,9 +230,23 @@ def _checked(text: str, kind: str, start: int, end: int) -> Iterator[Candidate]:
         at += len(line) + 1
         if kind == "PERSON" and (owned := _OWNED.search(text, first, last)):
             last = owned.start()
+        within = _WITHIN.search(text, first, last) if kind == "ORGANIZATION" else None
+        if within:
+            yield from _checked(text, "LOCATION", within.end(), last)
+            last = within.start()
         name = text[first:last]
-        if first < last and _is_name(name, kind) and not _NOT_SHORT_FOR.match(text, last):
+        if first < last and _is_name(name, kind) and not _is_other(text, kind, first, last):
             yield Candidate(_kind(text, kind, first, name), first, last, _SCORE)
+
+
+def _is_other(text: str, kind: str, start: int, end: int) -> bool:
+    """Return whether what stands around says that it is no name: code, "don't", a product."""
+    if text[start - 1 : start] == "`" or _NOT_SHORT_FOR.match(text, end):
+        return True
+    alone = kind == "ORGANIZATION" and " " not in text[start:end]
+    return alone and not (
+        _FIRM_BEFORE.search(text, max(0, start - 10), start) or _FIRM_AFTER.match(text, end)
+    )
 
 
 def _kind(text: str, kind: str, start: int, name: str) -> str:
@@ -260,7 +283,8 @@ def _is_name(name: str, kind: str) -> bool:
         return False
     if kind == "ORGANIZATION":
         # A lone acronym is a term of the trade far more often than the name of a firm.
-        return len(words) > 1 or not name.isupper()
+        odd = len(words) == 1 and (name.isupper() or _CAMEL.search(name) is not None)
+        return not odd and 2 * len(_NO_PERSON.intersection(plain)) < len(plain)
     if _DIGIT.search(name) or (len(name) <= _ABBREVIATION and name.isupper()):
         return False
     return kind != "PERSON" or not (_CAMEL.search(name) or _NO_PERSON.intersection(plain))

@@ -47,8 +47,12 @@ _WORKS = re.compile(
     r"|company))"
     rf" (?P<name>{_WORD}(?:(?:[ -]|, (?=[A-Z][\w-]{{1,24}}(?:,| and ))| and | & ){_WORD}){{0,3}})"
 )
+_PARTNERS = re.compile(
+    rf"(?<![A-Za-z])(?:from|at) (?P<name>{_WORD}(?:, {_WORD}){{1,3}},? and {_WORD})"
+)
 _CHINESE = re.compile(
-    r"(?:就职于|任职于|供职于|入职了?|工作单位[是为:]?|毕业于|就读于|在|来自)(?P<name>[\u4e00-\u9fff]{2,16}?"
+    r"(?:就职于|任职于|供职于|入职了?|工作单位[是为:]?|毕业于|就读于|在"
+    r"|来自)(?P<name>[\u4e00-\u9fff]{2,16}?"
     r"(?:有限公司|股份公司|公司|集团|银行|大学|学院|医院|研究院|研究所|事务所|中学|小学))"
 )
 _ARTICLES = "The This That My Our Your His Her Its A An I We They Home School"
@@ -65,7 +69,7 @@ class OrganizationRecognizer(Recognizer):
 
     @override
     def find(self, text: str) -> Iterator[Span]:
-        for pattern in (_NAMED, _OF, _WORKS, _CHINESE):
+        for pattern in (_NAMED, _OF, _WORKS, _PARTNERS, _CHINESE):
             for match in pattern.finditer(text):
                 if match["name"].split(" ", 1)[0] not in _NO_FIRM:
-                    yield Span(*match.span("name"), 0.45)
+                    yield Span(*match.span("name"), 0.65)

@@ -39,6 +39,25 @@ _NAMED = re.compile(
     rf"|grand(?:mother|father|ma|pa|son|daughter)|roommate|flatmate|therapist|landlord))"
     rf"[ \n]{{1,2}}(?P<name>{_WORD}{_MORE}{{0,3}})(?![\w-]|['’][a-rt-z]| [A-Z0-9])"
 )
+_SUBJECT = re.compile(
+    rf"(?<![\w.@/#-])(?P<name>{_WORD}{_MORE}{{0,2}}) (?:said|says|shouted|yelled|whispered"
+    rf"|replied|laughed"
+    rf"|smiled|cried|married|likes|loves|hates|prefers|dislikes|enjoys|hated|loved|lives|lived"
+    rf"|grew up"
+    rf"|was born|turned [0-9]|is allergic|is (?:my|his|her|our|their|very|a [0-9]{{1,2}})"
+    rf"|told (?:me|us|him|her)"
+    rf"|asked (?:me|us|him|her)|had given|gave (?:me|us|him|her)|spent (?:a|two|three|the)|wants"
+    rf"|wanted"
+    rf"|moved to|and I|got (?:married|divorced)|passed away|retired)(?![A-Za-z])"
+)
+_OBJECT = re.compile(
+    rf"(?<![A-Za-z])(?i:tell|told|ask|asked|e?mailed|texted|met(?: with)?|(?:talk|talked|spoke"
+    rf"|speak|chat"
+    rf"|chatted) (?:to|with)|invited|reminded|thanked|married|shouted at|yelled at|given|gave"
+    rf"|dating|paid"
+    rf"|hugged|kissed|say hi to|regards to|birthday of|funeral of|wedding of|concert by|beneficiary"
+    rf"|said)[ ](?P<name>{_WORD}{_MORE}{{0,2}})(?![\w@/(-])"
+)
 _SMALL = re.compile(
     r"(?<![A-Za-z])(?:mr|mrs|ms|dr|prof)\.? (?P<name>(?!(?:and|or|is|was|has|said|the|who|for|to"
     r"|of|from"
@@ -110,7 +129,19 @@ _NEVER_NAMES = (
     "New North South East West Street Road Avenue Bank University Hospital Company Inc Ltd "
     "LLC Corp Department School College City Data Code Project Please Thank Thanks Hello Hi "
     "Dear Google Microsoft Apple Amazon Python Java English Chinese French German American "
-    "British"
+    "British Everyone Everybody Nobody Someone Somebody Anyone People Who Mom Mum Dad Mother Fath"
+    "er "
+    "Customer Client User Users Team Manager Boss Doctor Teacher Agent Assistant Siri Alexa Claude "
+    "Gemini Facebook Netflix Android Windows Linux God Someone Most Many Some Each Every All Both "
+    "Another Other One Two Three My Your His Her Our Their Its I We Me Us Them Him A An If As At "
+    "In "
+    "On Of To For From By With Is Are Was Were Be Been Do Does Did Have Has Had Will Would Can Co"
+    "uld "
+    "Today Tomorrow Yesterday Now Then Also Just Only Even Never Always Maybe Perhaps While Since "
+    "Because After Before During Until Once Life Nature Science Research Section Chapter Figure T"
+    "able"
+    " Error Warning Note Server Client Docker Kubernetes React Angular Vue Node Rust Ruby Swift K"
+    "otlin"
 )
 _NO_NAME = frozenset(_NEVER_NAMES.split())
 
@@ -127,6 +158,8 @@ class LatinNameRecognizer(Recognizer):
             (_TITLED, 0.7),
             (_NAMED, 0.7),
             (_SMALL, 0.5),
+            (_SUBJECT, 0.6),
+            (_OBJECT, 0.6),
             (_SAID, 0.6),
             (_FREQUENT, 0.6),
         ):
