@@ -34,6 +34,7 @@ from gateway.auth.failures import Failures
 from gateway.front import (
     routes_admin,
     routes_audit,
+    routes_guard,
     routes_memories,
     routes_policies,
     routes_quotas,
@@ -71,6 +72,7 @@ OPERATIONS: Sequence[Operation] = (
     *routes_quotas.OPERATIONS,
     *routes_spaces.OPERATIONS,
     *routes_policies.OPERATIONS,
+    *routes_guard.OPERATIONS,
 )
 """Everything that a credential can ask over HTTP."""
 

@@ -119,6 +119,7 @@ SAMPLES: dict[str, Sample] = {
     "explain_access": Sample(
         by=_admin, json={"roles": ["reader"], "action": "memory:item:read"} | ALICE
     ),
+    "preview_guard": Sample(by=_admin, json={"content": "she likes oolong"}),
     "put_quotas": Sample(by=_admin, json={"keys": {"default": {"requests_per_minute": 100_000}}}),
     "get_quotas": Sample(by=_admin),
 }
@@ -126,7 +127,7 @@ SAMPLES: dict[str, Sample] = {
 READS = frozenset(
     {"list_tenants", "list_keys", "list_memories", "get_memory", "get_versions", "recall",
      "list_events", "memory_search", "memory_get", "list_spaces", "list_members",
-     "get_access_policy", "explain_access", "get_quotas"}
+     "get_access_policy", "explain_access", "preview_guard", "get_quotas"}
 )  # fmt: skip
 
 TOOL_SAMPLES: dict[str, Callable[[Stage], dict[str, Any]]] = {

@@ -130,6 +130,10 @@ def test_a_secret_anywhere_refuses_the_call(house: House, stage: Stage) -> None:
     for place, reply in replies.items():
         if place.startswith("explain_access"):  # asks, and keeps nothing
             continue
+        if place.startswith("preview_guard"):  # as well, but says what a write would do
+            assert reply.json()["decision"] == "reject", place
+            assert "SECRET.CLOUD_KEY" in reply.text, (place, reply.text)
+            continue
         assert not succeeded(reply), place
         if not place.endswith(NOWHERE) and not place.startswith(VOCABULARY):
             assert "SECRET.CLOUD_KEY" in reply.text or "cloud key" in reply.text, (

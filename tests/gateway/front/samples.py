@@ -38,6 +38,7 @@ from core.ports import Audience, LoggedEvent, MemberRole, SignedEvent
 from core.scope import Principal, Role, SourceKind
 from gateway.gate import KeyInfo, KeySpec, Listed, NewKey, NewTenant, TenantInfo
 from gateway.policies import Checked, Explained, PutPolicy
+from gateway.preview import Preview
 from gateway.quotas import InForce, Quotas
 from gateway.spaces import MemberInfo, Shared, SpaceInfo
 
@@ -233,6 +234,14 @@ EXPLAINED = Explained(
     ),
 )
 
+PREVIEW = Preview(
+    content="call [PHONE_NUMBER]",
+    findings=(REDACTION,),
+    sensitivity=Sensitivity.PERSONAL,
+    expires_in_seconds=600,
+    policy_version="balanced-1/1",
+)
+
 SPACE_INFO = SpaceInfo(id=SPACE, name="basics", audience=Audience.SAME_USER, created_at=NOW)
 MEMBER_INFO = MemberInfo(member="namespace:support", role=MemberRole.WRITER, created_at=NOW)
 
@@ -265,8 +274,18 @@ ANSWERS = {
     "policies.put_access_policy": PUT_POLICY,
     "policies.access_policy": PUT_POLICY,
     "policies.explain": EXPLAINED,
+    "preview.preview": PREVIEW,
 }
 NAMES = {
     f"gateway.{module}": [name.partition(".")[2] for name in ANSWERS if name.startswith(module)]
-    for module in ("admin", "memories", "policies", "quotas", "recall", "spaces", "write")
+    for module in (
+        "admin",
+        "memories",
+        "policies",
+        "preview",
+        "quotas",
+        "recall",
+        "spaces",
+        "write",
+    )
 }

@@ -85,6 +85,7 @@ CALLS = [
     ("DELETE", "/v1/admin/keys/k2", None),
     ("PUT", "/v1/admin/quotas", {"keys": {"default": {"requests_per_minute": 5}}}),
     ("GET", "/v1/admin/quotas", None),
+    ("POST", "/v1/guard/preview", {"content": "x", "layer": "working"}),
     ("POST", "/v1/admin/spaces", {"name": "basics", "audience": "members"}),
     ("GET", "/v1/admin/spaces", None),
     ("DELETE", "/v1/admin/spaces/basics", None),
