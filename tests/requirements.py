@@ -219,6 +219,11 @@ REQUIREMENTS: dict[str, Requirement] = {
         "emoji and combining marks beside them.",
         "GDPR, article 25: data protection by design",
     ),
+    "D7": Requirement(
+        "What is done with a kind is the policy's word, by namespace, source and layer; what tells of "
+        "finance, biometrics, a precise place or a child under 14 ends within a day by default.",
+        "PIPL, articles 28 and 31; GDPR, articles 5(1)(e) and 9",
+    ),
     "D8": Requirement(
         "docs/guard.md lists every kind, how it is told and how well, in English and Chinese with "
         "intervals; kinds told by their surroundings are called best effort.",

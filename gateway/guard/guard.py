@@ -1,4 +1,4 @@
-"""The guard over one request: each string normalised, searched for secrets, then personal data.
+"""The guard over one request: each string normalised, searched for secrets, personal data, topics.
 
 Rules this module keeps:
 - A secret refuses the request; it is never cleaned, since what was pasted once must be changed.
@@ -33,6 +33,7 @@ from gateway.guard.redact import SECRET, Redactor, higher, rule_of
 from gateway.guard.rules import SecretRules
 from gateway.guard.scan import Deadline, ScanFailed
 from gateway.guard.secrets import SecretFinding, find_secrets
+from gateway.guard.topics import find_topics
 
 IDENTIFIER_FIELDS = frozenset(
     {"name", "namespace", "purpose", "session_id", "space", "tags", "task"}
@@ -223,7 +224,11 @@ class Guard:
         try:
             normalised = normalise(label + leaf.text, field=leaf.path)
             secrets = find_secrets(normalised, self._secret_rules)
-            findings = (*_hidden(normalised), *self._detect(normalised, asked))
+            findings = (
+                *_hidden(normalised),
+                *self._detect(normalised, asked),
+                *find_topics(normalised),
+            )
             if marks := spans_in(normalised.original):
                 # In a placeholder is a word of ours; or it is none, and is taken out as a whole.
                 secrets = tuple(one for one in secrets if not _within(one, marks))

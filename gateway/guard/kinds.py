@@ -4,6 +4,7 @@ Rules this module keeps:
 - Identifiers are told by a shape, a check digit or the word before them, and always looked for.
 - Best-effort kinds are told by their surroundings and are missed often; they are looked for only
   where a policy does more with them than let them through.
+- Topics label a memory and are always looked for; what is said stays, unless a policy names them.
 - Names follow Presidio's where it has the kind.
 """
 
@@ -81,7 +82,15 @@ BEST_EFFORT = frozenset(
 MODEL_KINDS = frozenset({"LOCATION", "NRP", "ORGANIZATION", "PERSON"})
 """Best-effort kinds that a language model tells too, where one is set."""
 
+SPECIAL_TOPICS = frozenset({"BELIEF", "HEALTH"})
+"""What a person says of themselves and wants remembered."""
+
+SENSITIVE_TOPICS = frozenset({"BIOMETRIC", "FINANCE", "MINOR", "PRECISE_LOCATION"})
+"""What should not be kept for long."""
+
+TOPICS = SPECIAL_TOPICS | SENSITIVE_TOPICS
+
 HIDDEN_TEXT = "HIDDEN_TEXT"
 """Text in code points nobody sees."""
 
-KINDS = IDENTIFIERS | BEST_EFFORT | {HIDDEN_TEXT}
+KINDS = IDENTIFIERS | BEST_EFFORT | TOPICS | {HIDDEN_TEXT}

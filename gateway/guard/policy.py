@@ -8,6 +8,8 @@ Rules this module keeps:
 - A text that stands in several namespaces, or in any, is treated as the strictest of them asks.
 - A rule never lowers the class of a kind.
 - Text that nobody sees is redacted or rejected, whatever a policy says of all kinds.
+- A topic is left as it is said unless a policy names it: what a policy asks for all kinds is meant
+  for identifiers and names, and would cut sentences to pieces. Its class counts all the same.
 - What expires because it is sensitive does so within a day, whatever a policy asks.
 """
 
@@ -24,7 +26,7 @@ from core.errors import FieldFault, Invalid
 from core.model import Layer, Sensitivity
 from core.scope import SourceKind
 from gateway.guard.identifiers import check_identifier
-from gateway.guard.kinds import HIDDEN_TEXT, KINDS
+from gateway.guard.kinds import HIDDEN_TEXT, KINDS, SENSITIVE_TOPICS, SPECIAL_TOPICS
 from gateway.guard.policy_file import PolicyInvalid, Strict, Version, parsed, read
 
 MAX_RULES: Final = 256
@@ -123,7 +125,7 @@ class PolicyRule:
     """One rule of a policy; a condition that is None is always met.
 
     Args:
-        kinds: those it is about; None for all but hidden text.
+        kinds: those it is about; None for all but hidden text and topics.
         asks: what it asks; its class counts only where `sensitivity` is not None.
         sensitivity: the class is at least this; None leaves each kind the one it has anyway.
     """
@@ -140,7 +142,7 @@ class PolicyRule:
     ) -> bool:
         """Tell whether it decides on a kind in one namespace, from one source, in one layer."""
         return (
-            (kind in self.kinds if self.kinds is not None else kind != HIDDEN_TEXT)
+            (kind in self.kinds if self.kinds is not None else kind not in _UNNAMED)
             and (self.namespaces is None or namespace in self.namespaces)
             and (self.sources is None or source in self.sources)
             and (self.layers is None or layer in self.layers)
@@ -167,7 +169,8 @@ class PiiPolicy:
     """What is done with each kind of personal data, where; `of` answers for every kind there is.
 
     Args:
-        default: for a kind without an entry; hidden text without one is rejected.
+        default: for a kind without an entry; hidden text without one is rejected, and a topic
+            without one is let through, a sensitive one for a day.
         kinds: entries.
         rules: tried before the entries, in this order.
     """
@@ -179,9 +182,7 @@ class PiiPolicy:
 
     def of(self, kind: str, context: TextContext = NOWHERE) -> KindRule:
         """Return what is asked for `kind` in `context`."""
-        entry = self.kinds.get(kind)
-        if entry is None:
-            entry = _HIDDEN if kind == HIDDEN_TEXT else self.default
+        entry = _entry(kind, self.kinds, self.default)
         if not self.rules:
             return entry
         return max(
@@ -225,7 +226,21 @@ class PolicyWithin:
         return rule
 
 
-_HIDDEN: Final = KindRule(action=Action.REJECT, sensitivity=Sensitivity.NONE)
+_SPECIAL: Final = KindRule(action=Action.ALLOW, sensitivity=Sensitivity.SPECIAL)
+_SENSITIVE: Final = KindRule(
+    action=Action.EXPIRE, expire_seconds=SENSITIVE_SECONDS, sensitivity=Sensitivity.SENSITIVE
+)
+_UNNAMED: Final[Mapping[str, KindRule]] = MappingProxyType(
+    {HIDDEN_TEXT: KindRule(action=Action.REJECT, sensitivity=Sensitivity.NONE)}
+    | dict.fromkeys(SPECIAL_TOPICS, _SPECIAL)
+    | dict.fromkeys(SENSITIVE_TOPICS, _SENSITIVE)
+)
+"""What is done with kinds that no policy means unless it names them."""
+
+
+def _entry(kind: str, kinds: Mapping[str, KindRule], default: KindRule) -> KindRule:
+    """Return what entries ask for a kind, before any rule."""
+    return kinds.get(kind) or _UNNAMED.get(kind, default)
 
 
 def load_pii_policy(path: Path) -> PiiPolicy:
@@ -261,7 +276,7 @@ def rules_of(
         rule = entry.placed()
         seconds = rule.asks.expire_seconds or 0
         for kind in sorted(rule.kinds or ()) if seconds > SENSITIVE_SECONDS else ():
-            if rule.of(kinds.get(kind, default)).sensitivity is Sensitivity.SENSITIVE:
+            if rule.of(_entry(kind, kinds, default)).sensitivity is Sensitivity.SENSITIVE:
                 raise PolicyInvalid(
                     FieldFault(field=f"rules[{number}].expire_seconds", message=_TOO_LONG)
                 )

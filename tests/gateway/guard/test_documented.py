@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from benchmarks.guard_texts import KINDS as MEASURED
-from gateway.guard.kinds import BEST_EFFORT, KINDS
+from gateway.guard.kinds import BEST_EFFORT, KINDS, SENSITIVE_TOPICS, SPECIAL_TOPICS, TOPICS
 
 DOCUMENT = (Path(__file__).parents[3] / "docs" / "guard.md").read_text(encoding="utf-8")
 
@@ -24,8 +24,19 @@ def named(row):
 @pytest.mark.requirement("D8")
 def test_every_kind_is_listed_once_and_best_effort_is_called_so():
     table = [row for row in rows("## Personal data is transformed") if named(row)]
-    assert sorted(kind for row in table for kind in named(row)) == sorted(KINDS)
+    assert sorted(kind for row in table for kind in named(row)) == sorted(KINDS - TOPICS)
     assert {kind for row in table if "best effort" in row[1] for kind in named(row)} == BEST_EFFORT
+
+
+@pytest.mark.requirement("D8")
+def test_every_topic_is_listed_with_its_class_and_figures_in_both_languages():
+    table = [row for row in rows("## Sensitivity") if named(row)]
+    listed = [(kind, row[1].strip()) for row in table for kind in named(row) if len(row) == 3]
+    special = [(kind, "`special`") for kind in SPECIAL_TOPICS]
+    sensitive = [(kind, "`sensitive`") for kind in SENSITIVE_TOPICS]
+    assert sorted(listed) == sorted(special + sensitive)
+    measured = [(kind, row[1].strip()) for row in table for kind in named(row) if len(row) > 3]
+    assert sorted(measured) == sorted((kind, of) for kind in TOPICS for of in ("en", "zh"))
 
 
 @pytest.mark.requirement("D8")

@@ -13,6 +13,7 @@ from gateway.guard.pii import load_detector
 from gateway.guard.rules import load_secret_rules
 from gateway.guard.scan import ScanFailed
 from gateway.guard.secrets import find_secrets
+from gateway.guard.topics import find_topics
 from gateway.resources import data_path
 
 SIZE = 4_096
@@ -137,6 +138,13 @@ HOSTILE = [
         "( at ) ",
     ),
     *(
+        "my diabetes ",
+        "女儿三岁",
+        "血糖",
+        "12.3456, ",
+        "my salary is 1,",
+    ),
+    *(
         " at ",
         " dot ",
         "a at b dot ",
@@ -173,6 +181,7 @@ def calls(detector, piece, size):
             normalised = normalise(text)
             find_secrets(normalised, RULES)
             detector.detect(normalised)
+            find_topics(normalised)
     finally:
         sys.setprofile(before)
     return count
