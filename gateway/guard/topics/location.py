@@ -11,9 +11,8 @@ from collections.abc import Iterator
 
 from typing_extensions import override
 
-from gateway.guard.pii.recognizer import Span
 from gateway.guard.topics.people import OWNERS, PERSON, PERSON_CN
-from gateway.guard.topics.topic import Cue, Reading, Topic, whole
+from gateway.guard.topics.topic import Cue, Reading, Span, Topic, whole
 
 _DEGREES = r"[-+−]?[0-9]{1,3}\.[0-9]{4,12}"
 _NAMED = r"(?:lat(?:itude)?|lng|lon(?:g(?:itude)?)?|北纬|南纬|东经|西经|经度|纬度|[NSEW])"

@@ -15,9 +15,9 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from typing import NamedTuple
 
 from gateway.guard.pii.needles import needles
-from gateway.guard.pii.recognizer import Span
 
 REACH = 60
 """So many characters before and after a cue are read for what belongs to it."""
@@ -25,6 +25,17 @@ REACH = 60
 _END = re.compile(r"[!?;\n。！？；…]|\.(?=\s|$)")
 _SCORE = 0.6
 _LONGEST_RUN = 3
+
+
+class Span(NamedTuple):
+    """A finding in the scanned text: `[start, end)` and a score in (0, 1].
+
+    Not the recognizers' own: importing theirs would load Presidio.
+    """
+
+    start: int
+    end: int
+    score: float = _SCORE
 
 
 class Reading:
@@ -101,7 +112,7 @@ class Cue:
                     continue
                 if self._unless is not None and self._unless.search(clause) is not None:
                     continue
-            yield Span(start, end, _SCORE)
+            yield Span(start, end)
 
 
 class Topic:
