@@ -106,6 +106,7 @@ SAMPLES: dict[str, Sample] = {
     "get_versions": Sample(by=_agent, names=_memory, params=ALICE),
     "change_memory": Sample(by=_agent, names=_memory, json={"content": "she drinks tea"} | ALICE),
     "forget_memory": Sample(by=_agent, names=_memory, params=ALICE),
+    "reveal_memory": Sample(by=_agent, names=_memory, json={"purpose": "a ticket"} | ALICE),
     "recall": Sample(by=_agent, json={"query": "tea", "timeout_ms": 5000} | ALICE),
     "list_events": Sample(by=_agent),
     "create_space": Sample(by=_admin, json={"audience": "members"}),
@@ -120,6 +121,10 @@ SAMPLES: dict[str, Sample] = {
         by=_admin, json={"roles": ["reader"], "action": "memory:item:read"} | ALICE
     ),
     "preview_guard": Sample(by=_admin, json={"content": "she likes oolong"}),
+    "put_pii_policy": Sample(by=_admin, json={"profile": "balanced"}),
+    "get_pii_policy": Sample(by=_admin),
+    "put_secrets_policy": Sample(by=_admin, json={"rules": []}),
+    "get_secrets_policy": Sample(by=_admin),
     "put_quotas": Sample(by=_admin, json={"keys": {"default": {"requests_per_minute": 100_000}}}),
     "get_quotas": Sample(by=_admin),
 }
@@ -127,7 +132,8 @@ SAMPLES: dict[str, Sample] = {
 READS = frozenset(
     {"list_tenants", "list_keys", "list_memories", "get_memory", "get_versions", "recall",
      "list_events", "memory_search", "memory_get", "list_spaces", "list_members",
-     "get_access_policy", "explain_access", "preview_guard", "get_quotas"}
+     "get_access_policy", "get_pii_policy", "get_secrets_policy", "explain_access",
+     "preview_guard", "get_quotas", "reveal_memory"}
 )  # fmt: skip
 
 TOOL_SAMPLES: dict[str, Callable[[Stage], dict[str, Any]]] = {

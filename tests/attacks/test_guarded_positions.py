@@ -92,12 +92,15 @@ NAMES_A_PERSON = ("user_id", "users[]", "create_key owner")
 """Where a person is named on purpose: kept as a keyed hash, or sealed for the administrator."""
 
 NOWHERE = (
-    "change_memory user_id", "memory_update user_id", "write_memory space", "write_memories space",
-    "memory_write space", "memory_write_batch space",
+    "change_memory user_id", "memory_update user_id", "reveal_memory user_id",
+    "write_memory space", "write_memories space", "memory_write space", "memory_write_batch space",
 )  # fmt: skip
-"""A change of nobody that is known, and a space that is not there: found missing at once."""
+"""A change or a reveal of nobody that is known, a space that is not there: missing at once."""
 
-VOCABULARY = ("put_access_policy", "explain_access", "put_quotas", "create_key addresses")
+VOCABULARY = (
+    "put_access_policy", "put_pii_policy", "put_secrets_policy", "explain_access", "put_quotas",
+    "create_key addresses",
+)  # fmt: skip
 """Where no free text is taken: words of a closed list, and names of what is there, or a refusal."""
 
 

@@ -124,7 +124,7 @@ def pointers_unsealed(_house: House) -> Iterator[None]:
 
 TABLES = (
     "memories", "memory_versions", "memory_uses", "memory_vectors", "memory_tokens",
-    "memory_counts", "outbox", "recalls",
+    "memory_counts", "outbox", "recalls", "pseudonyms",
 )  # fmt: skip
 
 

@@ -43,7 +43,7 @@ def served(house: House) -> Iterator[Served]:
     with httpx.Client(base_url=url, timeout=60) as http:
         operator = Agent(http, house.gateway.operator_key, "operator")
         admin = house.tenant()
-        key = house.agent(admin, roles=[*ALL_ROLES, "admin", "privacy"], namespaces=["*"]).key
+        key = house.agent(admin, roles=[*ALL_ROLES, "admin"], namespaces=["*"]).key
         yield Served(url, house, operator, Agent(http, key, admin.tenant, "alice"))
     house.loop.call_soon_threadsafe(over.set)
     holding.result(30)

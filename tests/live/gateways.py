@@ -20,7 +20,7 @@ import httpx
 
 START_SECONDS = 60.0
 STOP_SECONDS = 30.0
-ALL_ROLES = ("reader", "writer", "curator", "auditor")
+ALL_ROLES = ("reader", "writer", "curator", "auditor", "privacy")
 
 
 @dataclass

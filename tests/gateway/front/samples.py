@@ -40,6 +40,7 @@ from gateway.gate import KeyInfo, KeySpec, Listed, NewKey, NewTenant, TenantInfo
 from gateway.policies import Checked, Explained, PutPolicy
 from gateway.preview import Preview
 from gateway.quotas import InForce, Quotas
+from gateway.reveal import Revealed
 from gateway.spaces import MemberInfo, Shared, SpaceInfo
 
 NOW = datetime(2026, 3, 1, 12, 30, 15, 250000, tzinfo=UTC)
@@ -234,6 +235,15 @@ EXPLAINED = Explained(
     ),
 )
 
+GUARD_POLICY = PutPolicy(
+    document={
+        "rules": [],
+        "cases": [{"case": "a card", "text": "card 4111111111111111", "rejected": "CREDIT_CARD"}],
+    },
+    version="0123456789ab",
+    access_version="rights-9",
+)
+
 PREVIEW = Preview(
     content="call [PHONE_NUMBER]",
     findings=(REDACTION,),
@@ -241,6 +251,8 @@ PREVIEW = Preview(
     expires_in_seconds=600,
     policy_version="balanced-1/1",
 )
+
+REVEALED = Revealed(memory=memory("call Kay"), count=1, event_id=EVENT_ID, purpose="b" * 32)
 
 SPACE_INFO = SpaceInfo(id=SPACE, name="basics", audience=Audience.SAME_USER, created_at=NOW)
 MEMBER_INFO = MemberInfo(member="namespace:support", role=MemberRole.WRITER, created_at=NOW)
@@ -274,17 +286,22 @@ ANSWERS = {
     "policies.put_access_policy": PUT_POLICY,
     "policies.access_policy": PUT_POLICY,
     "policies.explain": EXPLAINED,
+    "guard_policies.put": GUARD_POLICY,
+    "guard_policies.get": GUARD_POLICY,
     "preview.preview": PREVIEW,
+    "reveal.reveal": REVEALED,
 }
 NAMES = {
     f"gateway.{module}": [name.partition(".")[2] for name in ANSWERS if name.startswith(module)]
     for module in (
         "admin",
+        "guard_policies",
         "memories",
         "policies",
         "preview",
         "quotas",
         "recall",
+        "reveal",
         "spaces",
         "write",
     )

@@ -149,7 +149,7 @@ async def test_an_idempotency_key_reaches_the_path_with_method_path_and_body(
 
 def test_every_post_that_makes_something_takes_an_idempotency_key():
     makes = {op.name for op in OPERATIONS if op.method == "POST"} - {
-        "recall", "explain_access", "preview_guard",
+        "recall", "explain_access", "preview_guard", "reveal_memory",
     }  # fmt: skip
     assert {op.name for op in OPERATIONS if op.once} == makes
 

@@ -70,6 +70,7 @@ CALLS = [
     ("GET", f"/v1/memories/{MEMORY_ID}/versions", None),
     ("PATCH", f"/v1/memories/{MEMORY_ID}", {"tags": []}),
     ("DELETE", f"/v1/memories/{MEMORY_ID}", None),
+    ("POST", f"/v1/memories/{MEMORY_ID}/reveal", {"purpose": "x"}),
     ("POST", "/v1/recall", {"query": "?", "format": "text", "explain": True}),
     ("GET", "/v1/audit/events", None),
     ("POST", "/v1/admin/tenants", {"name": "a"}),
