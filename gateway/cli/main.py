@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli import audit, keys, policies, quotas, spaces, tenants
+from gateway.cli import audit, guard, keys, policies, quotas, spaces, tenants
 from gateway.cli.exits import fail, failing_plainly
 
 app = typer.Typer(
@@ -29,6 +29,7 @@ app.add_typer(spaces.app, name="space")
 app.add_typer(policies.app, name="policy")
 app.add_typer(quotas.app, name="quota")
 app.add_typer(audit.app, name="audit")
+app.add_typer(guard.app, name="guard")
 
 Data = Annotated[Path, typer.Option("--data", help="Data folder; made on first use.")]
 Keys = Annotated[
