@@ -1,7 +1,6 @@
 """An administrator asks what the guard would do: told truly, and nothing of the text stays."""
 
 import secrets
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -16,7 +15,7 @@ SHOWN = {"decision", "content", "findings", "sensitivity", "expires_in_seconds",
 
 
 @pytest.fixture
-def admin(house: House) -> Iterator[Agent]:
+def admin(house: House) -> Agent:
     return house.tenant()
 
 
