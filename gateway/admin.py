@@ -42,6 +42,7 @@ from gateway.gate import (
     Once,
     TenantInfo,
 )
+from gateway.guard.guard import Guard
 from gateway.guard.identifiers import check_identifier
 from gateway.idempotency import claim_of, matching
 from gateway.recording import record
@@ -70,7 +71,7 @@ async def create_tenant(gate: Gate, call: Call, name: str, once: Once | None = N
     async with refusing(gate, call, action):
         scope = await gate.access.operator_scope(call, action)
         check_identifier("name", name)
-        gate.guard.check({"name": name})
+        (await gate.guards.of(call.principal)).check({"name": name})
         system = await gate.keyring.tenant(SYSTEM_TENANT)
         claim = await _unused(gate, scope, once, system)
         tenant = TenantId(new_uuid())
@@ -146,7 +147,7 @@ async def create_key(gate: Gate, call: Call, spec: KeySpec, once: Once | None = 
     action = Action.KEY_CREATE
     async with refusing(gate, call, action):
         scope = await gate.access.tenant_scope(call, action)
-        _check_spec(gate, spec)
+        _check_spec(await gate.guards.of(call.principal), spec)
         keys = await gate.keyring.tenant(scope.tenant)
         claim = await _unused(gate, scope, once, keys)
         try:
@@ -162,7 +163,7 @@ async def create_key(gate: Gate, call: Call, spec: KeySpec, once: Once | None = 
         return made.shown
 
 
-def _check_spec(gate: Gate, spec: KeySpec) -> None:
+def _check_spec(guard: Guard, spec: KeySpec) -> None:
     """Refuse a key that names nothing, names it badly, or wants what no tenant may have."""
     if Role.OPERATOR in spec.roles:
         raise Denied(rule="operator-role")
@@ -183,7 +184,7 @@ def _check_spec(gate: Gate, spec: KeySpec) -> None:
     for field, allowed in lists.items():
         if allowed is not None and not allowed:
             raise Invalid("An empty list allows nothing; name some or leave it open.", field=field)
-    gate.guard.check(
+    guard.check(
         {
             "name": spec.name,
             "namespace": list(spec.namespaces or ()),

@@ -47,9 +47,11 @@ from gateway.front.routes_health import Dependency, Readiness
 from gateway.front.security import Doors
 from gateway.gate import Gate
 from gateway.guard.guard import Guard
+from gateway.guard.in_force import Guards
 from gateway.guard.judged import Tally
 from gateway.guard.lanes import GuardLanes
 from gateway.guard.normalise import canonical_text
+from gateway.guard.overlay import PROFILES, Shipped
 from gateway.guard.pii import load_detector
 from gateway.guard.pii.ner import ModelMissing
 from gateway.guard.policy import load_pii_policy
@@ -114,7 +116,7 @@ async def open_gateway(
         )
         stack.callback(telemetry.close)
         # What needs a processor and what needs the databases go on side by side.
-        guarding = asyncio.create_task(asyncio.to_thread(_guard, settings, telemetry.found))
+        guarding = asyncio.create_task(asyncio.to_thread(_shipped, settings, telemetry.found))
         model = embedder or embedder_of(settings)
         loaded = asyncio.create_task(warm(model))
         stack.callback(guarding.cancel)
@@ -142,7 +144,7 @@ async def open_gateway(
         stack.callback(lanes.close)
         gate = Gate(
             access=parts.access,
-            guard=await guarding,
+            guards=Guards(await guarding, parts.directory, parts.keyring),
             lanes=lanes,
             keys=smith,
             keyring=parts.keyring,
@@ -166,6 +168,7 @@ async def open_gateway(
                 cache=cache,
                 spans=telemetry,
                 rebuilding=lambda: following.rebuilding,
+                sensitive_candidates=settings.sensitive_candidates,
             ),
             refusals=AuditRefusals(parts.store, parts.keyring, parts.access),
             budget=budget,
@@ -231,17 +234,22 @@ async def open_seal_store(url: str) -> AsyncIterator[PostgresSealStore]:
         await pool.close()
 
 
-def _guard(settings: Settings, tally: Tally) -> Guard:
+def _shipped(settings: Settings, tally: Tally) -> Shipped:
     policy = settings.pii_policy or data_path("policies", "pii", "balanced.yaml")
     try:
         detector = load_detector(settings.ner_model)
     except ModelMissing as err:
         raise SettingsInvalid((f"{PREFIX}NER_MODEL: {err}",)) from None
-    return Guard(
-        load_secret_rules(data_path("policies", "secrets.yaml")),
-        load_pii_policy(policy),
-        detector,
-        tally=tally,
+    return Shipped(
+        guard=Guard(
+            load_secret_rules(data_path("policies", "secrets.yaml")),
+            load_pii_policy(policy),
+            detector,
+            tally=tally,
+        ),
+        profiles={
+            name: load_pii_policy(data_path("policies", "pii", f"{name}.yaml")) for name in PROFILES
+        },
     )
 
 

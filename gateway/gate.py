@@ -19,7 +19,7 @@ from core.scope import Action, Call, Principal, Role, SourceKind
 if TYPE_CHECKING:
     from gateway.access.enforcer import Enforcer
     from gateway.auth.keys import KeySmith
-    from gateway.guard.guard import Guard
+    from gateway.guard.in_force import Guards
     from gateway.guard.lanes import GuardLanes
 
 T = TypeVar("T")
@@ -97,7 +97,7 @@ class Gate:
     """Everything the gateway's paths use."""
 
     access: "Enforcer"
-    guard: "Guard"
+    guards: "Guards"
     lanes: "GuardLanes"
     keys: "KeySmith"
     keyring: Keyring

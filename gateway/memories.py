@@ -125,9 +125,12 @@ async def update(
         await gate.budget.charge(call, action, user_id=target.user_id)
         scope = await gate.access.scope(call, target, action)
         memory = parse_memory_id(memory_id)
-        context = await _context(gate, call, scope, memory)
+        guard = await gate.guards.of(call.principal)
+        context = NOWHERE
+        if guard.asks_where:
+            context = await _context(gate, call, scope, memory)
         guarded = await gate.lanes.run(
-            scope.tenant, size_of(change), partial(guard_change, gate.guard, change, context)
+            scope.tenant, size_of(change), partial(guard_change, guard, change, context)
         )
         guarded = await settle_change(gate, scope, memory, guarded)
         after, event = await engine.revise(scope, memory, guarded, gate.write)
@@ -139,8 +142,6 @@ async def _context(gate: Gate, call: Call, scope: Scope, memory: MemoryId) -> Te
 
     Raises: NotFound, Unavailable.
     """
-    if not gate.guard.asks_where:
-        return NOWHERE
     async with gate.store.view(scope) as view:
         row = await view.get(memory)
     name = (await namespace_names(gate, call)).get(row.namespace)

@@ -26,6 +26,7 @@ from gateway.access.rules import TENANT
 from gateway.access.version_token import mint_version
 from gateway.auth.grants import Grants, open_grants
 from gateway.gate import Gate
+from gateway.guard.guard import Guard
 from gateway.guard.identifiers import check_identifier
 from gateway.recording import record
 from gateway.refusing import refusing
@@ -101,7 +102,8 @@ async def put_access_policy(gate: Gate, call: Call, document: Mapping[str, Json]
             raise TooLarge("A policy has at most 1 MiB.", field="rules")
         keys = await gate.keyring.tenant(scope.tenant)
         # Thousands of keyed hashes, names to scan and cases to try: not on the event loop.
-        policy = await asyncio.to_thread(_checked, gate, document, keys)
+        guard = await gate.guards.of(call.principal)
+        policy = await asyncio.to_thread(_checked, gate, guard, document, keys)
         _keep_in(policy, call.principal, keys)
         version = policy.version if policy.is_own else ""
         async with gate.directory.admin(scope) as view:
@@ -166,10 +168,10 @@ async def explain(gate: Gate, call: Call, question: Question) -> Explained:
         )
 
 
-def _checked(gate: Gate, document: Mapping[str, Json], keys: TenantKeys) -> Policy:
+def _checked(gate: Gate, guard: Guard, document: Mapping[str, Json], keys: TenantKeys) -> Policy:
     policy = gate.access.policies.compiled(document, keys)
     names = _names(document)
-    gate.guard.check({kind: sorted(texts) for kind, texts in names.items()})
+    guard.check({kind: sorted(texts) for kind, texts in names.items()})
     return policy
 
 

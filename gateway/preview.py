@@ -78,7 +78,7 @@ async def preview(gate: Gate, call: Call, proposed: Proposed) -> Preview:
         scope = await gate.access.tenant_scope(call, action)
         if proposed.namespace is not None:
             check_identifier("namespace", proposed.namespace)
-        guard = gate.guard
+        guard = await gate.guards.of(call.principal)
         judged = await gate.lanes.run(
             scope.tenant,
             characters_of([proposed.content, proposed.ref]),

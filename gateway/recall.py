@@ -26,10 +26,11 @@ async def recall(gate: Gate, call: Call, target: Target, query: Query) -> Recall
     async with refusing(gate, call, action, target.user_id):
         await gate.budget.charge(call, action, user_id=target.user_id)
         scope = await gate.access.scope(call, target, action)
+        guard = await gate.guards.of(call.principal)
         async with gate.recall.spans.step("guard"):
             guarded = await gate.lanes.run(
                 call.principal.tenant,
                 size_of(query),
-                partial(guard_query, gate.guard, query, call.principal, target),
+                partial(guard_query, guard, query, call.principal, target),
             )
         return await engine.recall(scope, guarded, gate.recall)

@@ -60,7 +60,7 @@ async def reveal(gate: Gate, call: Call, target: Target, memory_id: str, purpose
         await gate.budget.charge(call, action, user_id=target.user_id)
         scope = await gate.access.scope(call, target, action)
         memory = parse_memory_id(memory_id)
-        gate.guard.check({"purpose": purpose})
+        (await gate.guards.of(call.principal)).check({"purpose": purpose})
         reason = purpose_name(await gate.keyring.tenant(scope.tenant), purpose)
         async with gate.store.view(scope) as view:
             row = await view.get(memory)

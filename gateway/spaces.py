@@ -42,6 +42,7 @@ from gateway.access.names import (
 )
 from gateway.access.version_token import mint_version
 from gateway.gate import Gate, Once
+from gateway.guard.guard import Guard
 from gateway.guard.identifiers import check_identifier
 from gateway.idempotency import claim_of, matching
 from gateway.recording import record
@@ -95,7 +96,7 @@ async def create_space(
     action = Action.SPACE_CREATE
     async with refusing(gate, call, action):
         scope = await gate.access.tenant_scope(call, action)
-        _check_name(gate, "name", name)
+        _check_name(await gate.guards.of(call.principal), "name", name)
         keys = await gate.keyring.tenant(scope.tenant)
         claim = None if once is None else claim_of(once, scope.principal, keys)
         before = await _made_before(gate, scope, claim, keys)
@@ -167,7 +168,7 @@ async def put_member(gate: Gate, call: Call, name: str, member: str, role: Membe
         check_identifier("name", name)
         kind, called = _member(member)
         if kind in _GUARDED:
-            gate.guard.check({_GUARDED[kind]: called})
+            (await gate.guards.of(call.principal)).check({_GUARDED[kind]: called})
         keys = await gate.keyring.tenant(scope.tenant)
         async with gate.directory.admin(scope) as view:
             space = await view.space(space_key(keys, name))
@@ -223,12 +224,12 @@ async def members(gate: Gate, call: Call, name: str) -> list[MemberInfo]:
         return [_member_info(row, keys) for row in rows]
 
 
-def _check_name(gate: Gate, field_: str, name: str) -> None:
+def _check_name(guard: Guard, field_: str, name: str) -> None:
     """Refuse a name that cannot serve, or that says who somebody is."""
     check_identifier(field_, name)
     if "/" in name:  # it is a part of paths, and one segment to us would be two to a proxy
         raise Invalid("The name of a space cannot hold a slash.", field=field_)
-    gate.guard.check({"space": name})
+    guard.check({"space": name})
 
 
 def _member(member: str) -> tuple[MemberKind, str]:

@@ -52,11 +52,12 @@ async def write(
     async with refusing(gate, call, action, target.user_id):
         await gate.budget.charge(call, action, user_id=target.user_id)
         namespaces = await gate.access.permit(call, target, action)
+        guard = await gate.guards.of(call.principal)
         async with gate.write.spans.step("guard"):
             guarded = await gate.lanes.run(
                 call.principal.tenant,
                 size_of(draft),
-                partial(guard_draft, gate.guard, draft, call.principal, target, namespaces),
+                partial(guard_draft, guard, draft, call.principal, target, namespaces),
             )
         if draft.expires_at is not None and draft.expires_at <= await gate.store.now():
             raise Invalid("This time has passed already.", field="expires_at")

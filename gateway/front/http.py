@@ -35,6 +35,7 @@ from gateway.front import (
     routes_admin,
     routes_audit,
     routes_guard,
+    routes_guard_policies,
     routes_memories,
     routes_policies,
     routes_quotas,
@@ -72,6 +73,7 @@ OPERATIONS: Sequence[Operation] = (
     *routes_quotas.OPERATIONS,
     *routes_spaces.OPERATIONS,
     *routes_policies.OPERATIONS,
+    *routes_guard_policies.OPERATIONS,
     *routes_guard.OPERATIONS,
 )
 """Everything that a credential can ask over HTTP."""

@@ -109,6 +109,28 @@ class Guard:
         self._anywhere = _Placed(pii_policy.within(NOWHERE))
 
     @property
+    def policy(self) -> PiiPolicy:
+        """What is done to personal data."""
+        return self._policy
+
+    @property
+    def secret_rules(self) -> SecretRules:
+        """What is refused."""
+        return self._secret_rules
+
+    def under(
+        self, *, policy: PiiPolicy | None = None, secrets: SecretRules | None = None
+    ) -> "Guard":
+        """Return the same guard with another policy or other rules; None leaves each as it is."""
+        return Guard(
+            secrets or self._secret_rules,
+            policy or self._policy,
+            self._detector,
+            tally=self._tally,
+            timer=self._timer,
+        )
+
+    @property
     def versions(self) -> tuple[str, str]:
         """Versions of the policy for personal data and of the rules for secrets."""
         return self._policy.version, self._secret_rules.version
@@ -201,6 +223,13 @@ class Guard:
         found.add("query", SCANNER_FAILED, Action.REJECT.value)
         self._tally(found.all)
         raise ContentRejected((Reason(kind=SCANNER_FAILED, field="query"),))
+
+    def secrets_in(self, text: str) -> frozenset[str]:
+        """Return the ids of the rules for secrets that find something in `text`.
+
+        Raises: Invalid, ScanFailed.
+        """
+        return frozenset(one.rule for one in find_secrets(normalise(text), self._secret_rules))
 
     def placed(self, context: TextContext) -> _Placed:
         """Return the policy as it is in `context`."""

@@ -182,13 +182,17 @@ class PiiPolicy:
 
     def of(self, kind: str, context: TextContext = NOWHERE) -> KindRule:
         """Return what is asked for `kind` in `context`."""
-        entry = _entry(kind, self.kinds, self.default)
+        entry = self.entry(kind)
         if not self.rules:
             return entry
         return max(
             (self._first(kind, entry, name, context) for name in self._namespaces(context)),
             key=lambda rule: rule.strictness,
         )
+
+    def entry(self, kind: str) -> KindRule:
+        """Return what is asked for `kind` where no rule matches."""
+        return _entry(kind, self.kinds, self.default)
 
     def within(self, context: TextContext) -> "PolicyWithin":
         """Return the policy as it is for one text, for many questions about it."""
@@ -278,13 +282,13 @@ def rules_of(
         for kind in sorted(rule.kinds or ()) if seconds > SENSITIVE_SECONDS else ():
             if rule.of(_entry(kind, kinds, default)).sensitivity is Sensitivity.SENSITIVE:
                 raise PolicyInvalid(
-                    FieldFault(field=f"rules[{number}].expire_seconds", message=_TOO_LONG)
+                    FieldFault(field=f"rules[{number}].expire_seconds", message=TOO_LONG)
                 )
         made.append(rule)
     return tuple(made)
 
 
-_TOO_LONG: Final = f"what is sensitive lives at most {SENSITIVE_SECONDS} seconds"
+TOO_LONG: Final = f"what is sensitive lives at most {SENSITIVE_SECONDS} seconds"
 
 
 def _namespace(value: str) -> str:
@@ -300,8 +304,8 @@ def _kind(value: str) -> str:
     return value
 
 
-_Kind = Annotated[str, AfterValidator(_kind)]
-_Namespace = Annotated[str, AfterValidator(_namespace)]
+KindName = Annotated[str, AfterValidator(_kind)]
+Namespace = Annotated[str, AfterValidator(_namespace)]
 
 
 class _ActionEntry(Strict):
@@ -330,7 +334,7 @@ class KindEntry(_ActionEntry):
         if self.sensitivity is Sensitivity.SENSITIVE and (
             (self.expire_seconds or 0) > SENSITIVE_SECONDS
         ):
-            raise ValueError(_TOO_LONG)
+            raise ValueError(TOO_LONG)
         return self
 
     def rule(self) -> KindRule:
@@ -343,12 +347,25 @@ class KindEntry(_ActionEntry):
         )
 
 
-class RuleEntry(_ActionEntry):
-    """One rule as a policy spells it; a condition that is left out is always met."""
+class OwnKindEntry(_ActionEntry):
+    """What is said of a kind over what a policy says of it; a class that is left out stays."""
 
     sensitivity: Sensitivity | None = None
-    kinds: Annotated[list[_Kind], Field(min_length=1, max_length=len(KINDS))] | None = None
-    namespaces: Annotated[list[_Namespace], Field(min_length=1, max_length=256)] | None = None
+
+    def asked(self) -> KindRule:
+        """Return what it asks, but for the class."""
+        return KindRule(
+            action=self.action,
+            keep_last=self.keep_last or 0,
+            expire_seconds=self.expire_seconds,
+        )
+
+
+class RuleEntry(OwnKindEntry):
+    """One rule as a policy spells it; a condition that is left out is always met."""
+
+    kinds: Annotated[list[KindName], Field(min_length=1, max_length=len(KINDS))] | None = None
+    namespaces: Annotated[list[Namespace], Field(min_length=1, max_length=256)] | None = None
     sources: Annotated[list[SourceKind], Field(min_length=1, max_length=16)] | None = None
     layers: Annotated[list[Layer], Field(min_length=1, max_length=16)] | None = None
 
@@ -361,11 +378,7 @@ class RuleEntry(_ActionEntry):
     def placed(self) -> PolicyRule:
         """Return the rule."""
         return PolicyRule(
-            asks=KindRule(
-                action=self.action,
-                keep_last=self.keep_last or 0,
-                expire_seconds=self.expire_seconds,
-            ),
+            asks=self.asked(),
             kinds=None if self.kinds is None else frozenset(self.kinds),
             namespaces=None if self.namespaces is None else frozenset(self.namespaces),
             sources=None if self.sources is None else frozenset(self.sources),
@@ -379,15 +392,21 @@ def _check_hidden(action: Action) -> None:
         raise ValueError(f"{HIDDEN_TEXT} is redacted or rejected")
 
 
-Kinds = dict[_Kind, KindEntry]
-Rules = Annotated[list[RuleEntry], Field(max_length=MAX_RULES)]
+def _own_kinds(value: dict[str, OwnKindEntry]) -> dict[str, OwnKindEntry]:
+    if (hidden := value.get(HIDDEN_TEXT)) is not None:
+        _check_hidden(hidden.action)
+    return value
+
+
+OwnKinds = Annotated[dict[KindName, OwnKindEntry], AfterValidator(_own_kinds)]
+RuleEntries = Annotated[list[RuleEntry], Field(max_length=MAX_RULES)]
 
 
 class _PiiFile(Strict):
     version: Version
     defaults: KindEntry
     kinds: dict[str, KindEntry]
-    rules: Rules = Field(default_factory=list)
+    rules: RuleEntries = Field(default_factory=list)
 
     @field_validator("kinds")
     @classmethod

@@ -13,6 +13,7 @@ from typing import Annotated, Literal, Self
 
 import regex
 from pydantic import AfterValidator, Field, field_validator, model_validator
+from typing_extensions import override
 
 from gateway.guard.patterns import bounded, tame
 from gateway.guard.policy_file import Strict, Version, parsed, read
@@ -176,6 +177,7 @@ class OwnSecretEntry(SecretEntry):
             raise ValueError(f"a keyword has {MIN_KEYWORD} to {MAX_KEYWORD} characters")
         return value
 
+    @override
     def rule(self) -> SecretRule:
         """Return the rule, compiled, under a name that no shipped one has."""
         return SecretRule(

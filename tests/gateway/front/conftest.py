@@ -15,7 +15,18 @@ from prometheus_client import CollectorRegistry
 
 from core.adapters.redis.budget import RedisBudget
 from core.errors import Unauthenticated
-from gateway import admin, memories, policies, preview, quotas, recall, spaces, write
+from gateway import (
+    admin,
+    guard_policies,
+    memories,
+    policies,
+    preview,
+    quotas,
+    recall,
+    reveal,
+    spaces,
+    write,
+)
 from gateway.budgets import Budgets
 from gateway.front.http import create_app
 from gateway.front.limits import Limits
@@ -138,7 +149,19 @@ class House:
 @pytest.fixture
 def paths(monkeypatch) -> Paths:
     found = Paths()
-    for module in (admin, memories, policies, preview, quotas, recall, spaces, write):
+    modules = (
+        admin,
+        guard_policies,
+        memories,
+        policies,
+        preview,
+        quotas,
+        recall,
+        reveal,
+        spaces,
+        write,
+    )
+    for module in modules:
         for name in samples.NAMES[module.__name__]:
             stub = found.stub(f"{module.__name__.rpartition('.')[2]}.{name}")
             monkeypatch.setattr(module, name, stub)

@@ -96,6 +96,10 @@ CALLS = [
     ("PUT", "/v1/admin/policies/access", {"rules": []}),
     ("GET", "/v1/admin/policies/access", None),
     ("POST", "/v1/admin/policies/access/explain", {"action": "memory:item:read", "roles": []}),
+    ("PUT", "/v1/admin/policies/pii", {"profile": "strict"}),
+    ("GET", "/v1/admin/policies/pii", None),
+    ("PUT", "/v1/admin/policies/secrets", {"rules": []}),
+    ("GET", "/v1/admin/policies/secrets", None),
 ]
 
 
