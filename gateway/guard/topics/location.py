@@ -1,4 +1,4 @@
-"""Precise location: where somebody is or lives to within metres, and where the key lies.
+"""Precise location: where somebody is or lives to within metres, and where a home's key lies.
 
 Rules this module keeps:
 - Coordinates count as a pair of which each has four decimals or more (some ten metres), within the
@@ -72,6 +72,15 @@ _HIDING = (
     r"|fuse box|shoe rack|grill"
 )
 
+_DWELLING = whole(
+    r"door ?mats?|(?:front|back|side|main|street) ?doors?|doors?|house|home|flat|apartment"
+    r"|porch|gate|garage|cottage|cabin|(?:my|our|his|her|their|your) place|hallway"
+    r"|[0-9]{1,5}[a-z]? (?:[a-z]{2,12} ){1,3}(?:street|st|road|rd|lane|avenue|ave|drive|close|way"
+    r"|court)"
+)
+"""What makes the hiding place of a key somebody's home; under a stone anywhere it tells little."""
+_DWELLING_CN = r"门|家|楼|栋|幢|室|屋|院|号|单元|小区|村|公寓"
+
 _ENGLISH = (
     Cue(
         rf"(?<![a-z])keys?(?:['’]s)?(?: (?!binding|value|column|store|word"
@@ -79,6 +88,7 @@ _ENGLISH = (
         rf"|behind|inside|in|beneath|above|on|below) (?:the |a |my |our |that |his "
         rf"|her )?(?:[a-z]{{2,10}} ){{0,2}}(?:{_HIDING})"
         r"(?![a-z])",
+        around=_DWELLING,
         unless=whole(
             r"primary|foreign|api|ssh|private|public|settings|json|dict(?:ionary)?|table|redis"
             r"|encryption|secret|shortcut"
@@ -90,6 +100,7 @@ _ENGLISH = (
         rf"|with) (?:the )?(?:spare |house |front"
         r" door ){0,2}key",
         wanted=("key",),
+        around=_DWELLING,
         unless=whole(r"primary|foreign|api|ssh|private|public|json"),
     ),
     Cue(
@@ -114,6 +125,7 @@ _CHINESE = (
         r"钥匙[^，。！？；\n]{0,6}(?:放|藏|压|塞|挂|埋|在|丢)[^。！？；\n]{0,12}?(?:垫|花盆|花坛"
         r"|地毯|鞋柜|鞋架|鞋里|奶箱|消防栓|信箱|报箱|电表|水表|门框"
         r"|石头|门口|窗台|砖|箱|门缝|门后|树下|车库|柜顶|管道井)",
+        around=_DWELLING_CN,
         unless=r"密钥|API|api|配置",
         wanted=("钥匙",),
     ),
