@@ -199,6 +199,11 @@ class Detector(PiiDetector):
             one for one in results if one.score >= _SURE and one.entity_type in asked & BEST_EFFORT
         ]
         for one in self._model.find(text):
+            if any(
+                by.entity_type not in BEST_EFFORT and by.start <= one.start and one.end <= by.end
+                for by in results
+            ):
+                continue  # an identifier says better what it is
             kind = next(
                 (by.entity_type for by in sure if by.start < one.end and one.start < by.end),
                 one.kind,

@@ -26,7 +26,7 @@ from typing import NamedTuple
 import spacy
 from spacy.language import Language
 
-from gateway.guard.pii.recognizers.person_en import GIVEN_NAMES
+from gateway.guard.pii.given_names import GIVEN_NAMES
 
 _KINDS = {
     "PERSON": "PERSON",
@@ -52,7 +52,8 @@ _SMALL_WORD = re.compile(r"(?<![\w@./#-])[a-zß-ÿ]{3,}(?![\w@/])")
 _PART_END = re.compile(r"\n|(?<=[.!?])[ \n]|[ \n]")
 _EDGES = " \t\r\n\"'`“”‘’«»()[]{}<>,;:.!?*_|/\\-–—=+#@&~^•…"
 _CODE = re.compile(
-    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[_{}<>=\\#@$^|~*`\[\]\ufffc]|::|://|\(\)|->|[a-z][A-Z][a-z]{1,20}[A-Z]|\w/\w"
+    r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]|[_{}<>=\\#@$^|~*`\[\]\ufffc]|::|://|\(\)|->"
+    r"|[a-z][A-Z][a-z]{1,20}[A-Z]|\w/\w"
 )
 _DIGIT = re.compile(r"[0-9]")
 _CAMEL = re.compile(r"(?<!Mc)(?<!Mac)(?<!De)(?<!La)(?<!Le)(?<=[a-z])[A-Z]")
@@ -71,12 +72,11 @@ _NOT_SHORT_FOR = re.compile(r"\s?['’]\s?t(?![a-z])")
 _IN = re.compile(r"(?<![A-Za-z])(?:in|near)\s$", re.IGNORECASE)
 _WITHIN = re.compile(r"\s(?:in|at|from|near)\s(?=\w)")
 _FIRM_BEFORE = re.compile(
-    r"(?<![A-Za-z])(?:at|for|from|by|with|joined|of|via|to|versus|vs\.?)\s$", re.I
+    r"(?<![A-Za-z])(?:at|for|from|by|with|joined|of|via|to|versus|vs\.?)\s$", re.IGNORECASE
 )
 _FIRM_AFTER = re.compile(
     r"['’]s\s|\s(?:is|was|has|had|announced|said|says|will|hired|sued|bought)\s"
 )
-_GIVEN = frozenset(GIVEN_NAMES.split("|"))
 _TAIL = re.compile(r"(?:['’]s?|\s(?:and|or|from|in|at|to|of|the|is|was))$", re.IGNORECASE)
 
 _NO_NAME = (
@@ -251,7 +251,7 @@ def _is_other(text: str, kind: str, start: int, end: int) -> bool:
 
 def _kind(text: str, kind: str, start: int, name: str) -> str:
     """Return the kind that the name's words and the one before it say, if not the model's."""
-    if name in _GIVEN:
+    if name in GIVEN_NAMES:
         return "PERSON"
     if kind in ("PERSON", "ORGANIZATION") and _IN.search(text, max(0, start - 8), start):
         return "LOCATION"
@@ -283,7 +283,10 @@ def _is_name(name: str, kind: str) -> bool:
         return False
     if kind == "ORGANIZATION":
         # A lone acronym is a term of the trade far more often than the name of a firm.
-        odd = len(words) == 1 and (name.isupper() or _CAMEL.search(name) is not None)
+        # In small letters a model that was made to see names sees firms everywhere.
+        odd = name.islower() or (
+            len(words) == 1 and (name.isupper() or _CAMEL.search(name) is not None)
+        )
         return not odd and 2 * len(_NO_PERSON.intersection(plain)) < len(plain)
     if _DIGIT.search(name) or (len(name) <= _ABBREVIATION and name.isupper()):
         return False

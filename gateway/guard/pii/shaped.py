@@ -121,7 +121,7 @@ class AnnouncedRecognizer(Recognizer):
     """
 
     def __init__(
-        self, kind: str, names: str, value: str, *, sign: str = FOUR_DIGITS, score: float = 0.75
+        self, kind: str, names: str, value: str, *, sign: str = FOUR_DIGITS, score: float = 0.95
     ) -> None:
         word = rf"(?<![A-Za-z])(?:{names})"
         super().__init__(kind, sign, names)

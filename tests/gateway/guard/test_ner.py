@@ -113,6 +113,17 @@ def test_the_detector_asks_the_model_only_for_kinds_that_a_policy_asks_for(folde
     assert {one.kind for one in detector.detect(text, NAMES)} == {"LOCATION", "PERSON"}
 
 
+def test_where_a_rule_is_sure_the_model_gives_the_span_and_the_rule_the_kind(folder):
+    found = load_detector(folder).detect(normalise("Her maiden name is Porthwen"), NAMES)
+    assert {one.kind for one in found} == {"PERSON"}
+
+
+def test_what_an_identifier_covers_is_no_name(folder):
+    detector = load_detector(folder)
+    found = detector.detect(normalise("write to Oriel@harbour.example"), NAMES)
+    assert {one.kind for one in found} == {"EMAIL_ADDRESS"}
+
+
 def test_a_model_that_breaks_fails_the_text(folder):
     detector = load_detector(folder)
     detector._model._pipeline = None

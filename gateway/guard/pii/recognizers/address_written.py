@@ -41,7 +41,7 @@ _STREET_ENDING = (
     r"(?:stra[sß]s?e|str|gasse|weg|platz|allee|ring|damm|ufer|gatan|gata|vägen|väg|gränd|stigen"
     r"|torget"
     r"|veien|vegen|vei|veg|vej|gade|allé|stræde|tie|katu|kuja|polku|penger|laan|straat|plein|kade"
-    r"|dreef|steenweg|singel|gracht|hof|lei|utca|kuja|mäki)"
+    r"|stræti|braut|vegur|dreef|steenweg|singel|gracht|hof|lei|utca|kuja|mäki)"
 )
 _STREET = re.compile(
     rf"(?<!\w)(?:{_STREET_WORD}(?!\w)|[\w.-]{{3,24}}{_STREET_ENDING}(?!\w))", re.IGNORECASE
@@ -65,9 +65,11 @@ _ANNOUNCED = re.compile(
     r"(?<![a-z])(?:address(?:es)?[^.?!\n]{0,40}:\s{0,2}|taxi to|cab to|address(?:es)?(?: (?:is|are"
     r"|was))?(?: now)?(?:,? here (?:they are|it is))?"
     r"(?: to the same)?|(?:live|lives|lived|living|reside|resides|residing|stays?|staying|located"
-    r"|moved?|moving|ship|shipped|send|sent|deliver|delivered|mail|mailed|arrived|headquarters"
+    r"|moved?|moving|ship|shipped|send|sent|deliver|delivered|mail|mailed|arrived|address"
+    r"|headquarters"
     r"|offices?"
-    r"|office is|house is|home is|where|meet|met)(?: (?:me|it|this|them|that|her|him|us))?"
+    r"|office is|house is|home is|where|meet|met)(?: (?:me|it|this|them|that|her|him|us"
+    r"|an? (?:new )?[a-z]{2,10}|the [a-z]{2,10}))?"
     r"(?: (?:at|to|on)))[ :,]{0,2}\s{0,4}$",
     re.IGNORECASE,
 )
@@ -94,6 +96,8 @@ _ABBREVIATED = re.compile(
     r"|Avda|[A-Z]|u|ul|nám|bd|pl|os)\.$"
 )
 _LAST_LINE = re.compile(rf"[ ]?(?:{PLACES})(?![\w ])|[^\n]{{0,60}}[0-9]")
+_AFTER_ORDINAL = re.compile(rf"\n|,? {_ROOM}\.? ?[0-9]")
+_DIGITS_ALONE = re.compile(r"[0-9]{1,3}|(?:[0-9]{1,6}[ -]){1,6}[0-9]{1,6}(?: [a-z]{1,12})?")
 _NUMBER = re.compile(r"[0-9]")
 
 
@@ -130,7 +134,8 @@ class WrittenAddressRecognizer(Recognizer):
 _CORNER = re.compile(rf"(?<![A-Za-z])(?:the )?corner of (?=[0-9]|ul\.|{_CAPITAL})")
 _AND = re.compile(rf" (?:and|&) (?=[0-9]|ul\.|{_CAPITAL})")
 _ANNOUNCED_RUN = re.compile(
-    r"(?i:(?<![a-z])(?:address(?: is|:)|lives? (?:at|on)|located (?:at|on)|(?:station|stop|office"
+    r"(?i:(?<![a-z])(?:address(?: is|:)|lives? (?:at|on)|located (?:at|on)|(?:side|end|part) of"
+    r"|(?:station|stop|office"
     r"|shop"
     r"|house|store|school|clinic) is (?:at|on)))[ \n]{1,2}"
     rf"(?P<run>{_CAPITAL}[\w'’.-]{{1,24}}(?: (?:{_PARTICLE} )?{_CAPITAL}[\w'’.-]{{1,24}}){{0,3}}"
@@ -169,7 +174,7 @@ def _run(text: str, start: int) -> int:
             break
         word = token.group()
         at = token.end()
-        ordinal = word[:-1].isdigit() and text.startswith("\n", at)
+        ordinal = word[:-1].isdigit() and _AFTER_ORDINAL.match(text, at)
         if word.endswith(".") and not ordinal and not _ABBREVIATED.search(word):
             return at - 1 if not _is_particle(word[:-1]) else end
         if not _is_particle(word):
@@ -198,6 +203,8 @@ def _goes_on(text: str, at: int) -> bool:
         line = text[at : stop if stop >= 0 else len(text)].strip(" ,.?!")
         if line and not _is_of_tokens(line):
             return False
+        if _DIGITS_ALONE.fullmatch(line):
+            return False  # a telephone below the address
         if _LAST_LINE.match(line):
             return True
         if stop < 0:

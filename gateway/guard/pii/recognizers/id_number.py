@@ -11,6 +11,7 @@ _NAMES = (
     r"(?:national|tribal|student|employee|staff|voter|state|government|citizen|alien|military|badge"
     r"|registration|personnel|veteran)s? (?:id(?:entity|entification)?(?: card)?|card)"
     r"(?: (?:numbers?|no\.?))?|a-number|green card (?:number|no\.?)"
+    r"|(?:id(?:entification|entity)?|personal|civil) (?:numbers?|no\.|card numbers?)"
     r"|学号|工号|员工号|员工编号|军官证|士兵证|警官证|教师证|学生证|居留证|出生证|户口本|社员番号|学籍番号"
 )
 _VALUE = r"(?=(?:[a-z-]{0,4}[0-9]){4})[a-z0-9]{1,16}(?:-[a-z0-9]{1,12}){0,3}"

@@ -4,6 +4,7 @@ Rules this module keeps:
 - Four numbers after "v", "version", "ver." or 版本 are a version, and so are four inside a longer
   dotted number; otherwise 1.2.3.4 is an address, since nothing tells it apart.
 - An address of version 6 needs a digit and two groups: "::", "std::string" and "12:30:45" are none.
+- The length of a network's prefix goes with it: "10.20.0.0/16".
 - Loopback, the unspecified address and net masks point at nobody.
 """
 
@@ -16,13 +17,15 @@ from typing_extensions import override
 from gateway.guard.pii.recognizer import Recognizer, Span
 
 _V4 = re.compile(
-    r"(?<![0-9A-Za-z_.-])(?<![0-9]:)(?<!::)(?<![fF]{4}:)(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?![0-9A-Za-z_]|[.-][0-9])"
+    r"(?<![0-9A-Za-z_.-])(?<![0-9]:)(?<!::)(?<![fF]{4}:)(?:[0-9]{1,3}\.){3}[0-9]{1,3}(?:/(?:3[0-2"
+    r"]|[12]?[0-9])(?![0-9/]))?(?![0-9A-Za-z_]|[.-][0-9])"
 )
 _V6 = re.compile(
     r"(?<![0-9A-Za-z_:.])"
     r"(?:(?:[0-9A-Fa-f]{0,4}:){2,7}(?:[0-9]{1,3}\.){3}[0-9]{1,3}"
     r"|(?=[0-9A-Fa-f]{0,4}:)[0-9A-Fa-f:]{2,39})"
-    r"(?:%[0-9A-Za-z]{1,16})?(?![0-9A-Za-z_:]|\.[0-9])"
+    r"(?:%[0-9A-Za-z]{1,16})?(?:/(?:12[0-8]|1[01][0-9]|[1-9]?[0-9])(?![0-9/]))?(?![0-9A-Za-z_:]"
+    r"|\.[0-9])"
 )
 _VERSION = re.compile(
     r"(?<![a-z])(?:v|ver|version|release|rev|build|firmware|driver)s?[.:= ]{0,3}$"
@@ -52,13 +55,14 @@ class IpRecognizer(Recognizer):
 
 
 def _is_v4(number: str) -> bool:
-    parts = [int(part) for part in number.split(".")]
+    parts = [int(part) for part in number.partition("/")[0].split(".")]
     if any(part > 255 for part in parts):  # noqa: PLR2004 - one octet
         return False
     return parts[0] not in (0, 127) and parts[:2] != [255, 255]
 
 
 def _is_v6(number: str) -> bool:
+    number = number.partition("/")[0]
     groups = [group for group in re.split(r"[:.]", number.partition("%")[0]) if group]
     if len(groups) < _LEAST_GROUPS or not any(char.isdigit() for char in number):
         return False

@@ -41,4 +41,4 @@ class NationalityRecognizer(Recognizer):
     def find(self, text: str) -> Iterator[Span]:
         for pattern in (_BEFORE, _SAID):
             for match in pattern.finditer(text):
-                yield Span(*match.span("name"), 0.5)
+                yield Span(*match.span("name"), 0.6)

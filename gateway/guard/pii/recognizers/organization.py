@@ -47,6 +47,15 @@ _WORKS = re.compile(
     r"|company))"
     rf" (?P<name>{_WORD}(?:(?:[ -]|, (?=[A-Z][\w-]{{1,24}}(?:,| and ))| and | & ){_WORD}){{0,3}})"
 )
+_ACTS = re.compile(
+    rf"(?<![\w.@/#-])(?P<name>{_WORD}(?:[ -]{_WORD}){{0,3}}) (?:announced|acquired|launched"
+    rf"|was founded"
+    rf"|was acquired|is hiring|went public|laid off|filed for|merged with|employs|employed|issued"
+    rf"|sued"
+    rf"|is the brainchild|is headquartered|is a (?:startup|company|firm|bank|subsidiary"
+    rf"|non-?profit|charity"
+    rf"|supplier|manufacturer|retailer))(?![A-Za-z])"
+)
 _PARTNERS = re.compile(
     rf"(?<![A-Za-z])(?:from|at) (?P<name>{_WORD}(?:, {_WORD}){{1,3}},? and {_WORD})"
 )
@@ -69,7 +78,7 @@ class OrganizationRecognizer(Recognizer):
 
     @override
     def find(self, text: str) -> Iterator[Span]:
-        for pattern in (_NAMED, _OF, _WORKS, _PARTNERS, _CHINESE):
+        for pattern in (_NAMED, _OF, _WORKS, _ACTS, _PARTNERS, _CHINESE):
             for match in pattern.finditer(text):
                 if match["name"].split(" ", 1)[0] not in _NO_FIRM:
                     yield Span(*match.span("name"), 0.65)

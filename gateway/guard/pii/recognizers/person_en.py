@@ -13,17 +13,21 @@ from collections.abc import Iterator
 
 from typing_extensions import override
 
+from gateway.guard.pii.given_names import GIVEN_NAMES
+from gateway.guard.pii.place_names import PLACES
 from gateway.guard.pii.recognizer import Recognizer, Span
 
 _WORD = (
-    r"[A-ZÀ-ÖØ-ÞŁŚŠŽ](?:['’][A-Z])?[a-zß-öø-ÿāăąćčďđēęěğīłńňőřśşšţťūůűźżž]{1,20}(?:[-'’][A-ZÀ-Þ"
-    r"]?[a-zß-ÿ]{1,16})?"
+    r"[A-ZÀ-ÖØ-ÞŁŚŠŽ](?:['’][A-Z])?[a-zß-öø-ÿāăąćčďđēęěğīłńňőřśşšţťūůűźżž]{1,20}"
+    r"(?:-[A-ZÀ-Þ]?[a-zß-ÿ]{1,16}|['’](?!s(?![a-z]))[A-ZÀ-Þ]?[a-zß-ÿ]{1,16})?"
 )
 _PARTICLE = r"(?:(?:van|von|de|der|den|del|della|di|da|dos|la|le|el|al|bin|ibn|ter|zu)\s){1,2}"
 _MORE = rf"(?:[ ](?:[A-Z]\.[ ]?)?(?:{_PARTICLE})?{_WORD})"
 _TITLED = re.compile(
     rf"(?<![A-Za-z])(?:Mr|Mrs|Ms|Miss|Mx|Dr|Prof|Professor|Sir|Madam|Herr|Frau|Monsieur|Madame"
     rf"|Señora?|Srita|Sra?|Sig(?:nora)?|Dipl\.-Ing|Ing|Univ\.Prof|Rev|Hon|Capt|Sgt|Lt|Aunt"
+    rf"|President|Senator|Governor|Mayor|Judge|Officer|Detective|Coach|Pastor|Prince|Princess"
+    rf"|Congressman|Chancellor|Colonel|Captain|Nurse"
     rf"|Uncle)\.?[ ]"
     rf"(?P<name>(?:[A-Z]\.[ ]?)?{_WORD}{_MORE}{{0,3}})"
 )
@@ -58,6 +62,28 @@ _OBJECT = re.compile(
     rf"|hugged|kissed|say hi to|regards to|birthday of|funeral of|wedding of|concert by|beneficiary"
     rf"|said)[ ](?P<name>{_WORD}{_MORE}{{0,2}})(?![\w@/(-])"
 )
+_OWNER = re.compile(
+    rf"(?<![\w.@/#-])(?P<name>{_WORD}{_MORE}{{0,2}})['’]s (?:address|phone|number|mobile|e-?mail"
+    rf"|birthday"
+    rf"|wife|husband|mother|father|mom|mum|dad|son|daughter|brother|sister|kids?|children|family"
+    rf"|house"
+    rf"|home|apartment|flat|wedding|funeral|passport|visa|card|account|salary|doctor|allergy"
+    rf"|allergies"
+    rf"|diagnosis|boss|boyfriend|girlfriend|car|dog|cat|desk|laptop|resume|cv|name|age"
+    rf"|ssn)(?![A-Za-z])"
+)
+_GROUP = re.compile(
+    rf"(?<![A-Za-z])(?i:founders?|members|guests?|attendees|participants|authors?|kids|children"
+    rf"|siblings"
+    rf"|friends|players|speakers|students|names|staff|crew|cousins|colleagues|partners|neighbou?rs"
+    rf"|passengers|heirs|beneficiaries|contacts)(?: are| were)?:? "
+    rf"(?P<list>{_WORD}{_MORE}{{0,2}}(?:, {_WORD}{_MORE}{{0,2}}){{0,6}},? (?:and"
+    rf"|&) {_WORD}{_MORE}{{0,2}})"
+)
+_COMMA = re.compile(r",? (?:and|&) |, ")
+_WITHOUT_CAPITALS = re.compile(r"^[^A-ZÀ-ÖØ-Þ\n]{8,}$", re.MULTILINE)
+_SMALL_WORD = re.compile(r"(?<![\w@./-])[^\W\d_]{3,16}(?= )")
+_SMALL_FAMILY = re.compile(r" (?P<family>[^\W\d_]{4,20})(?![\w@/-])")
 _SMALL = re.compile(
     r"(?<![A-Za-z])(?:mr|mrs|ms|dr|prof)\.? (?P<name>(?!(?:and|or|is|was|has|said|the|who|for|to"
     r"|of|from"
@@ -79,49 +105,9 @@ _SAID = re.compile(
     rf"|said|says|told|asked|for|with|by))\s{{1,2}}"
     rf"(?P<name>(?:[A-Z]\.[ ]?)?{_WORD}{_MORE}{{1,3}})"
 )
-GIVEN_NAMES = (
-    "James|Mary|Robert|Patricia|John|Jennifer|Michael|Linda|David|Elizabeth|William|Barbara"
-    "|Richard|Susan|Joseph|Jessica|"
-    "Thomas|Sarah|Charles|Karen|Christopher|Lisa|Daniel|Nancy|Matthew|Betty|Anthony|Margaret"
-    "|Mark|Sandra|Donald|Ashley|"
-    "Steven|Kimberly|Paul|Emily|Andrew|Donna|Joshua|Michelle|Kenneth|Carol|Kevin|Amanda|Brian"
-    "|Dorothy|George|Melissa|"
-    "Timothy|Deborah|Ronald|Stephanie|Edward|Rebecca|Jason|Sharon|Jeffrey|Laura|Ryan|Cynthia"
-    "|Jacob|Kathleen|Gary|Amy|"
-    "Nicholas|Angela|Eric|Shirley|Jonathan|Anna|Stephen|Brenda|Larry|Pamela|Justin|Emma|Scott"
-    "|Nicole|Brandon|Helen|"
-    "Benjamin|Samantha|Samuel|Katherine|Gregory|Christine|Frank|Debra|Alexander|Rachel|Raymond"
-    "|Carolyn|Patrick|Janet|"
-    "Jack|Catherine|Dennis|Maria|Jerry|Heather|Tyler|Diane|Aaron|Ruth|Jose|Julie|Adam|Olivia"
-    "|Henry|Joyce|Nathan|Virginia|"
-    "Douglas|Victoria|Zachary|Kelly|Peter|Lauren|Kyle|Christina|Ethan|Joan|Walter|Evelyn|Noah"
-    "|Judith|Jeremy|Megan|"
-    "Christian|Andrea|Keith|Cheryl|Roger|Hannah|Terry|Jacqueline|Austin|Martha|Sean|Gloria"
-    "|Gerald|Teresa|Carl|Ann|"
-    "Dylan|Sara|Harold|Madison|Jordan|Frances|Jesse|Kathryn|Bryan|Janice|Lawrence|Jean|Arthur"
-    "|Abigail|Gabriel|Alice|"
-    "Bruce|Julia|Logan|Judy|Billy|Sophia|Joe|Grace|Alan|Denise|Juan|Amber|Elijah|Doris|Willie"
-    "|Marilyn|Albert|Danielle|"
-    "Wayne|Beverly|Randy|Isabella|Mason|Theresa|Vincent|Diana|Liam|Natalie|Roy|Brittany|Bobby"
-    "|Charlotte|Caleb|Marie|"
-    "Bradley|Kayla|Russell|Alexis|Lucas|Lori|Oliver|Simon|Martin|Tom|Tim|Mike|Chris|Steve|Dave"
-    "|Bob|Jim|Bill|Rob|Dan|Matt|"
-    "Nick|Alex|Sam|Ben|Kate|Jane|Lucy|Claire|Sophie|Chloe|Zoe|Eva|Lena|Nina|Clara|Paula|Petra"
-    "|Monika|Sabine|Ursula|"
-    "Wolfgang|Klaus|Hans|Jürgen|Dieter|Stefan|Andreas|Markus|Sebastian|Tobias|Florian|Lukas"
-    "|Jonas|Felix|Leon|Paolo|"
-    "Marco|Luca|Giulia|Francesca|Chiara|Giovanni|Giuseppe|Antonio|Carlos|Luis|Jorge|Miguel|Pedro"
-    "|Pablo|Diego|Fernando|"
-    "Javier|Alejandro|Sofia|Lucia|Carmen|Isabel|Ana|Elena|Rosa|Pierre|Jacques|François|Camille"
-    "|Sylvie|Luc|Raj|Ravi|"
-    "Sanjay|Anil|Sunil|Deepak|Amit|Priya|Anita|Sunita|Ananya|Arjun|Rahul|Vikram|Neha|Pooja|Ahmed"
-    "|Mohamed|Mohammed|"
-    "Muhammad|Ali|Omar|Hassan|Fatima|Aisha|Yusuf|Ibrahim|Wei|Ming|Yuki|Hiroshi|Kenji|Takeshi"
-    "|Akira|Ivan|Dmitri|Olga|"
-    "Natasha|Svetlana|Igor|Sergei|Lars|Erik|Sven|Ingrid|Astrid|Anders|Magnus|Piotr|Jan|Agnieszka"
-    "|Katarzyna|Marta"
-)
-_FREQUENT = re.compile(rf"(?<![A-Za-z])(?P<name>(?:{GIVEN_NAMES})(?:[ ][A-Z]\.)?{_MORE}{{1,3}})")
+_PLACE = re.compile(PLACES)
+_CAPITALISED = re.compile(rf"(?<![A-Za-z])(?:{_WORD})(?![\w])")
+_FAMILY = re.compile(rf"(?:[ ][A-Z]\.)?{_MORE}{{1,3}}")
 _NEVER_NAMES = (
     "The This That These Those There Here What When Where Why How Who Which It He She They We "
     "You And But Or Not No Yes Monday Tuesday Wednesday Thursday Friday Saturday Sunday "
@@ -143,6 +129,18 @@ _NEVER_NAMES = (
     " Error Warning Note Server Client Docker Kubernetes React Angular Vue Node Rust Ruby Swift K"
     "otlin"
 )
+_AFTER_A_NAME = (
+    "said says told asked went goes came comes wants wanted likes liked loves loved hates hated c"
+    "alled "
+    "calls will would could should must does have been from with that this when then also just on"
+    "ly "
+    "lives lived moved works worked made makes gave gives took takes left leaves sent sends shout"
+    "ed "
+    "knows knew thinks thought feels felt needs needed gets plays played and's today yesterday "
+    "tomorrow about after before because while where which during over into onto under again "
+    "speak speaks writes wrote bought buys isn wasn doesn didn is was has had"
+)
+_VERBS = frozenset(_AFTER_A_NAME.split())
 _NO_NAME = frozenset(_NEVER_NAMES.split())
 
 
@@ -150,7 +148,7 @@ class LatinNameRecognizer(Recognizer):
     """Reports `PERSON`. Source: given names of the United States census of 1990."""
 
     def __init__(self) -> None:
-        super().__init__("PERSON", r"[A-ZÀ-Þ][a-zß-ÿ]|mrs?\b|ms\b|dr\b|prof\b")
+        super().__init__("PERSON", r"[^\W\d_]{2}")
 
     @override
     def find(self, text: str) -> Iterator[Span]:
@@ -160,9 +158,34 @@ class LatinNameRecognizer(Recognizer):
             (_SMALL, 0.5),
             (_SUBJECT, 0.6),
             (_OBJECT, 0.6),
+            (_OWNER, 0.6),
             (_SAID, 0.6),
-            (_FREQUENT, 0.6),
         ):
             for match in pattern.finditer(text):
-                if _NO_NAME.isdisjoint(re.split(r"[ \n]", match["name"])):
+                if _may_be_one(match["name"]):
                     yield Span(*match.span("name"), score)
+        yield from _given(text)
+        for match in _GROUP.finditer(text):
+            at = match.start("list")
+            for name in _COMMA.split(match["list"]):
+                at = text.index(name, at)
+                if _may_be_one(name):
+                    yield Span(at, at + len(name), 0.6)
+
+
+def _given(text: str) -> Iterator[Span]:
+    """Yield frequent given names with what follows them."""
+    for match in _CAPITALISED.finditer(text):
+        family = _FAMILY.match(text, match.end()) if match.group() in GIVEN_NAMES else None
+        if family and _may_be_one(family.group()):
+            yield Span(match.start(), family.end(), 0.6)
+    for line in _WITHOUT_CAPITALS.finditer(text):
+        for match in _SMALL_WORD.finditer(text, line.start(), line.end()):
+            if match.group().capitalize() in GIVEN_NAMES:
+                family = _SMALL_FAMILY.match(text, match.end(), line.end())
+                if family and family["family"] not in _VERBS:
+                    yield Span(match.start(), family.end(), 0.6)
+
+
+def _may_be_one(name: str) -> bool:
+    return _NO_NAME.isdisjoint(re.split(r"[ \n]", name)) and not _PLACE.fullmatch(name)

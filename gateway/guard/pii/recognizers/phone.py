@@ -70,6 +70,12 @@ _NATIONAL_BARE = re.compile(r"(?<![0-9A-Za-z_+.])0[1-9][0-9]{8,9}(?![0-9])")
 _SAID_NUMBER = re.compile(
     r"(?<![0-9A-Za-z_])\(?[0-9](?:[ .()/-]{0,2}[0-9]){6,14}(?![0-9A-Za-z]|[-.][0-9])" + _EXTENSION
 )
+_SIX_DIGITS = re.compile(
+    r"(?<![0-9A-Za-z_.$€£-])(?:[0-9]{2}(?P<sign>[ -])[0-9]{2}(?P=sign)[0-9]{2}"
+    r"|[0-9]{3}[ -][0-9]{3})"
+    r"(?= {0,2}[(-]? ?(?:office|fax|mobile|cell|home|work|landline|phone|tel)[)]?(?:\n|$))",
+    re.IGNORECASE,
+)
 # A date, an internet address, a social security number; a group of four before, as in an IBAN.
 _OTHER_FORM = re.compile(
     r"(?:[0-9]{4}[-./ ][0-9]{1,2}[-./ ][0-9]{1,2}"
@@ -206,3 +212,5 @@ def _announced(text: str) -> Iterator[Span]:
         said = _ANNOUNCED.search(before) or _LABELLED.match(text, match.end())
         if said and not _OTHER_FORM.match(match.group()):
             yield Span(match.start(), match.end(), 0.7)
+    for match in _SIX_DIGITS.finditer(text):
+        yield Span(match.start(), match.end(), 0.7)

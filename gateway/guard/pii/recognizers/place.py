@@ -3,7 +3,9 @@
 Rules this module keeps:
 - A name of `place_names` counts wherever it stands; any other capitalised words only after "lives
   in", "moved to", "I am in", "born in" and the like.
-- Nothing in small letters is a place, and neither are months, days and languages after "in".
+- A town counts with its postal code behind it, which is not a year.
+- In small letters a place counts only on a line without any capital.
+- Nothing else in small letters is a place, and neither are months, days and languages after "in".
 - A Chinese place counts after 住在, 来自, 出生于, 搬到 and the like, with its 省, 市, 区, 县.
 """
 
@@ -28,8 +30,9 @@ _VERB = (
     r"|studies|studied|studying|travel|travels|travelled|traveled|travelling|traveling|fly|flies"
     r"|flew|flying|drive|drove|driving|move|moves|moved|moving|relocate|relocated|relocating"
     r"|relocates|emigrated|immigrated|migrated|return|returned|returning|arrive|arrived|arriving"
-    r"|come|comes|came|coming|is|am|are|was|were|be|been|being|['’]m|['’]s|['’]re|go|goes|going"
-    r"|went"
+    r"|come|comes|came|coming|is|am|are|was|were|be|been|being|i['’]m|(?:he|she|it|who|that)['’]s"
+    r"|(?:we|they|you)['’]re|go|goes"
+    r"|going|went|originally"
     r"|trip|trips|journey|holiday|holidays|vacation|weekend|office|offices|house|flat|apartment"
     r"|home|conference|meeting|event|headquartered|headquarters|branch|native|resident|residents"
     r"|mayor|city|town|village|province|state|county|region|suburb|outskirts|citizen|people"
@@ -44,9 +47,23 @@ _SAID = re.compile(
     rf"(?i: the (?:city|town|village|state|province|region|island) of)?(?: downtown| central"
     rf"| northern| southern| eastern| western)? (?P<name>{_WORD}{_MORE}{{0,3}})"
 )
+_SMALL = re.compile(
+    rf"(?<![\w.@/-])(?:(?P<known>{PLACES.lower()})|(?:(?:lives?|lived|living|born|raised|grew up"
+    rf"|moved"
+    rf"|moving|relocated|originally|originates|travell?ed|flew) (?:in|to|from|near)"
+    rf"|hometown(?: is|:)"
+    rf"|where:|location:) (?P<name>[a-zß-ÿ][\w'’-]{{3,24}}))(?![\w@/-]|[.][a-z])"
+)
+_CODED = re.compile(
+    rf"(?<![A-Za-z])(?:in|to|from|near) (?P<name>{_WORD}{_MORE}{{0,3}} (?!(?:19"
+    rf"|20)[0-9]{{2}}(?![0-9-]))"
+    rf"[0-9]{{4,5}}(?:-[0-9]{{3,4}})?)(?![\w%]|[.,:/][0-9])"
+)
 _PAIR = re.compile(rf"(?<![\w-])(?P<name>{_WORD}{_MORE}{{0,2}}), (?:{PLACES})(?!\w)")
+_WITHOUT_CAPITALS = re.compile(r"^[^A-ZÀ-ÖØ-Þ\n]{12,}$", re.MULTILINE)
 _CHINESE = re.compile(
-    r"(?:住在|家住|定居在?|居住在|来自|出生于|出生在|生于|老家在?|老家是|搬到了?|搬去了?|搬回了?|籍贯[是为:]?"
+    r"(?:住在|家住|定居在?|居住在|来自|出生于|出生在|生于|老家在?|老家是|搬到了?|搬去了?|搬回了?"
+    r"|籍贯[是为:]?"
     r"|户籍在?|现居|祖籍|人在|去了|回到|位于|出差去|出差到|飞往)(?P<name>[\u4e00-\u9fff]{2,8}?"
     r"(?:自治区|自治州|省|市|区|县|镇|乡|村)(?:[\u4e00-\u9fff]{1,8}?(?:市|区|县|镇|乡|村)){0,3})"
 )
@@ -59,7 +76,8 @@ _NO_NAMES = (
     "zoom teams slack google microsoft apple amazon facebook github gitlab jira aws azure api "
     "the this that these those a an my your his her its our their i me you he she it we they "
     "him them us mr mrs ms dr prof mum mom dad god love fact need general particular addition "
-    "order case time work home school bed church person charge"
+    "order case time work home school bed church person charge "
+    "fear hope peace debt management production staging another different"
 )
 _NO_PLACE = frozenset(_NO_NAMES.split())
 
@@ -77,16 +95,20 @@ class PlaceRecognizer(Recognizer):
     def find(self, text: str) -> Iterator[Span]:
         for match in _KNOWN.finditer(text):
             yield Span(*match.span(), 0.6)
-        for match in _PAIR.finditer(text):
-            if _is_place(match["name"]):
-                yield Span(*match.span("name"), 0.5)
-        for match in _SAID.finditer(text):
-            if _is_place(match["name"]):
-                # What somebody is "at" is as often a firm.
-                said = text[match.start() : match.start("name")].rstrip().lower()
-                yield Span(*match.span("name"), 0.5 if said.endswith(" at") else 0.65)
-        for match in _CHINESE.finditer(text):
-            yield Span(*match.span("name"), 0.5)
+        for pattern, score in ((_CODED, 0.6), (_PAIR, 0.5), (_SAID, 0.65), (_CHINESE, 0.5)):
+            for match in pattern.finditer(text):
+                if _is_place(match["name"]):
+                    # What somebody is "at" is as often a firm.
+                    at = text.endswith((" at ", " At "), 0, match.start("name"))
+                    yield Span(*match.span("name"), 0.5 if at else score)
+        yield from _in_small_letters(text)
+
+
+def _in_small_letters(text: str) -> Iterator[Span]:
+    for line in _WITHOUT_CAPITALS.finditer(text):
+        for match in _SMALL.finditer(text, line.start(), line.end()):
+            if match["known"] or _is_place(match["name"]):
+                yield Span(*match.span(match.lastgroup or 0), 0.65)
 
 
 def _is_place(name: str) -> bool:
