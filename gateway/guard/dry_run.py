@@ -8,6 +8,7 @@ Rules this module keeps:
 - What no memory could hold ends the scan and is said by its line: nothing is skipped in silence.
 """
 
+import contextlib
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -119,10 +120,11 @@ def _lines(source: TextIO) -> Iterator[tuple[int, str]]:
     """Yield (number, line); of a line that is too long, parts with one number that overlap."""
     number, before = 1, ""
     while True:
-        try:
+        line: str | None = None
+        with contextlib.suppress(UnicodeDecodeError):
             line = source.readline(PIECE_CHARACTERS - OVERLAP_CHARACTERS)
-        except UnicodeDecodeError:
-            raise Unreadable(f"line {number} or one soon after it is not UTF-8") from None
+        if line is None:  # raised out here: the error of the decoder holds the bytes
+            raise Unreadable(f"line {number} or one soon after it is not UTF-8")
         if not line:
             return
         if "\0" in line:
