@@ -133,7 +133,11 @@ async def update(
             scope.tenant, size_of(change), partial(guard_change, guard, change, context)
         )
         guarded = await settle_change(gate, scope, memory, guarded)
-        after, event = await engine.revise(scope, memory, guarded, gate.write)
+        try:
+            after, event = await engine.revise(scope, memory, guarded, gate.write)
+        except Denied:
+            await _missing_unless_read(gate, call, target, memory)
+            raise
         return after, guarded.redactions, event.event_id
 
 
@@ -165,12 +169,27 @@ async def forget(gate: Gate, call: Call, target: Target, memory_id: str) -> int:
         memory = parse_memory_id(memory_id)
         async with gate.store.view(scope) as view:
             gone = await view.forget([memory])
-            if not gone:
-                await view.get(memory)  # not found, unless it is there to be read
-                raise Denied(rule="space-reader")
-            await record(view, scope, str(memory), count=len(gone))
+            if gone:
+                await record(view, scope, str(memory), count=len(gone))
+        if not gone:
+            await _missing_unless_read(gate, call, target, memory)
+            raise Denied(rule="space-reader")
         gate.write.wake_index()
         return len(gone)
+
+
+async def _missing_unless_read(gate: Gate, call: Call, target: Target, memory: MemoryId) -> None:
+    """Raise NotFound unless the caller may read the memory: that it may not be changed tells that
+    it is there. A policy can deny to read where it does not deny to change.
+
+    Raises: NotFound, Unavailable.
+    """
+    try:
+        scope = await gate.access.scope(call, target, Action.MEMORY_READ)
+    except Denied:
+        raise NotFound from None
+    async with gate.store.view(scope) as view:
+        await view.get(memory)
 
 
 async def namespace_names(gate: Gate, call: Call) -> Mapping[UUID, str]:
