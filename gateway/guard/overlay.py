@@ -7,8 +7,9 @@ Rules this module keeps:
 - Over a profile it may change what is done with each kind, but lower the class of none: what is
   sensitive expires and stays out of the index, whoever lets it through.
 - Of the rules for secrets it takes none away; it adds its own.
-- It brings its own cases: a document with rules and without a case, a rule for secrets that no case
-  is refused by, or a case that comes out otherwise, is refused.
+- It brings its own cases: a document that says something of kinds or has rules and no case, a rule
+  for secrets that no case is refused by, or a case that comes out otherwise, is refused. A profile
+  by itself was tried before it was shipped.
 """
 
 import hashlib
@@ -94,12 +95,14 @@ class Own:
     Args:
         guard: over what was shipped.
         empty: it says nothing: what was shipped is in force.
+        needs_a_case: it says what nobody has tried.
         cases: of the document.
         secrets: ids of its own rules for secrets, in its order.
     """
 
     guard: Guard
     empty: bool
+    needs_a_case: bool
     cases: tuple[CaseEntry, ...] = field(repr=False)
     secrets: tuple[str, ...] = ()
 
@@ -127,6 +130,7 @@ def parse(kind: str, document: Mapping[str, Json], shipped: Shipped, over: Guard
         return Own(
             guard=over.under(policy=_policy(source, base, version)),
             empty=source.profile is None and not source.kinds and not source.rules,
+            needs_a_case=bool(source.kinds or source.rules),
             cases=tuple(source.cases),
         )
     rules = checked(_SecretsDocument, document)
@@ -134,6 +138,7 @@ def parse(kind: str, document: Mapping[str, Json], shipped: Shipped, over: Guard
     return Own(
         guard=over.under(secrets=own),
         empty=not rules.rules,
+        needs_a_case=bool(rules.rules),
         cases=tuple(rules.cases),
         secrets=tuple(entry.rule().id for entry in rules.rules),
     )
@@ -145,7 +150,7 @@ def try_cases(kind: str, own: Own) -> None:
     Raises:
         PolicyInvalid: one comes out otherwise, or is missing.
     """
-    if not own.empty and not own.cases:
+    if own.needs_a_case and not own.cases:
         raise PolicyInvalid(FieldFault(field="cases", message="At least one case is needed."))
     guard = own.guard if kind == PII else own.guard.under(policy=_KEEPS_ALL)
     if faults := failing(guard, own.cases):

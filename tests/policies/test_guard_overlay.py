@@ -86,6 +86,13 @@ def test_a_document_that_says_nothing_leaves_what_was_shipped(put, shipped):
         assert own.guard.policy.of("CREDIT_CARD") == shipped.guard.policy.of("CREDIT_CARD")
 
 
+@pytest.mark.parametrize("profile", PROFILES)
+def test_a_profile_by_itself_needs_no_case(put, shipped, profile):
+    own = put(PII, profile=profile)
+    assert not own.empty
+    assert own.guard.policy.kinds == shipped.profiles[profile].kinds
+
+
 def test_a_profile_stands_under_what_the_tenant_says_of_kinds(put, shipped):
     own = put(PII, profile="strict", kinds={"EMAIL_ADDRESS": {"action": "allow"}}, cases=[ALLOWED])
     policy = own.guard.policy
@@ -208,7 +215,7 @@ def test_a_case_about_secrets_is_about_secrets_alone(put):
 
 def test_a_fault_repeats_nothing_of_the_document(put):
     secret = "AKIAQ3EGR7HX2B5KZ4TW"
-    documents = [
+    documents: list[dict[str, Any]] = [
         {"kinds": {secret: {"action": "allow"}}},
         {"kinds": {"PERSON": {"action": secret}}},
         {"rules": [{"action": "redact", "kinds": [secret]}]},

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from typing import Any
 
 import pytest
 
@@ -20,17 +21,17 @@ from tests.gateway.access.directory import FakeDirectory, make_keyring
 
 TENANT, OTHER = TenantId(new_uuid()), TenantId(new_uuid())
 MAIL = "rosa@harbour.example"
-LETS_MAIL = {
+LETS_MAIL: dict[str, Any] = {
     "kinds": {"EMAIL_ADDRESS": {"action": "allow"}},
     "cases": [{"case": "stays", "text": MAIL, "kept": MAIL}],
 }
-BADGE = {
+BADGE: dict[str, Any] = {
     "rules": [
         {"id": "badge", "kind": "SECRET.TOKEN", "pattern": "badge-[0-9]{6}", "keywords": ["badge-"]}
     ],
     "cases": [{"case": "a badge", "text": "badge-483920", "rejected": "SECRET.TOKEN"}],
 }
-DOCUMENTS = {PII: LETS_MAIL, SECRETS: BADGE}
+DOCUMENTS: dict[str, dict[str, Any]] = {PII: LETS_MAIL, SECRETS: BADGE}
 
 
 @pytest.fixture(scope="module")
