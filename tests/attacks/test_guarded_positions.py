@@ -2,6 +2,7 @@
 
 import json
 import secrets
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 from uuid import UUID
@@ -13,7 +14,7 @@ from core.ids import RecallId, TenantId, UserId
 from core.model import Owner
 from core.ports import Place
 from tests.attacks.asks import Stage, ask_of, succeeded
-from tests.attacks.positions import ITEMS, writing
+from tests.attacks.positions import ITEMS, bodies, positions, writing
 from tests.house import House, key_body
 from tests.live.gateways import Agent
 from tests.live.test_canaries import found_on_disk
@@ -104,11 +105,27 @@ VOCABULARY = (
 """Where no free text is taken: words of a closed list, and names of what is there, or a refusal."""
 
 
+KEEPING = frozenset({"write_memory", "write_memories", "change_memory", "memory_write",
+                     "memory_write_batch", "memory_update"})  # fmt: skip
+"""Ways by which a text becomes a memory: HTTP and MCP, one and many, new and changed."""
+
+
+@pytest.mark.requirement("D4")
+def test_the_places_are_those_of_every_way_in() -> None:
+    places = Counter(name for name, _, _ in writing(""))
+    assert {*KEEPING, "preview_guard", "put_pii_policy", "put_secrets_policy"} <= places.keys()
+    assert sum(places[name] for name in KEEPING) >= 40
+    free = {name for name, model in bodies().items() if any(positions(ITEMS.get(name, model), ""))}
+    asked = {"recall", "memory_search"}  # a question is cleaned: see below
+    ids_alone = {"memory_get", "memory_forget", "rotate_key"}
+    assert free - places.keys() <= asked | ids_alone
+
+
 @pytest.mark.requirement("D4")
 def test_a_personal_datum_anywhere_is_transformed_or_refused(house: House, stage: Stage) -> None:
     embedded_before = len(house.embedder.seen)
     words, replies = plant(stage, datum)
-    assert len(words) >= 20
+    assert len(words) >= 100
     accepted = {place: reply for place, reply in replies.items() if succeeded(reply)}
     refused = {place: reply for place, reply in replies.items() if place not in accepted}
     for place, reply in accepted.items():
@@ -129,7 +146,7 @@ def test_a_secret_anywhere_refuses_the_call(house: House, stage: Stage) -> None:
     embedded_before = len(house.embedder.seen)
     before = kept(stage)
     words, replies = plant(stage, secret)
-    assert len(words) >= 20
+    assert len(words) >= 100
     for place, reply in replies.items():
         if place.startswith("explain_access"):  # asks, and keeps nothing
             continue
