@@ -261,7 +261,7 @@ class Guard:
             if marks := spans_in(normalised.original):
                 # In a placeholder is a word of ours; or it is none, and is taken out as a whole.
                 secrets = tuple(one for one in secrets if not _within(one, marks))
-                findings = tuple(one for one in findings if not _within(one, marks))
+                findings = tuple(_whole(one, marks) for one in findings if not _within(one, marks))
             findings += _lookalikes(normalised)
         except GatewayError:
             raise
@@ -437,6 +437,14 @@ def _within(one: Finding | SecretFinding, spans: Iterable[tuple[int, int]]) -> b
     return any(start <= one.start and one.end <= end for start, end in spans)
 
 
+def _whole(one: Finding, spans: Iterable[tuple[int, int]]) -> Finding:
+    """Return the finding widened, so that it cuts no placeholder in two."""
+    cut = [span for span in spans if span[0] < one.end and one.start < span[1]]
+    if not cut:
+        return one
+    return _at(one, min(one.start, cut[0][0]), max(one.end, cut[-1][1]))
+
+
 def _lookalikes(normalised: Normalised) -> tuple[Finding, ...]:
     return tuple(
         Finding(kind=NO_PSEUDONYM, start=start, end=end, score=1.0, recognizer="normaliser")
@@ -460,12 +468,14 @@ def _hidden(normalised: Normalised) -> tuple[Finding, ...]:
 
 def _behind(one: Finding, cut: int) -> Finding:
     """Return the finding with its span moved from the labelled text to the value."""
-    if not cut:
-        return one
+    return _at(one, max(0, one.start - cut), one.end - cut) if cut else one
+
+
+def _at(one: Finding, start: int, end: int) -> Finding:
     return Finding(
         kind=one.kind,
-        start=max(0, one.start - cut),
-        end=one.end - cut,
+        start=start,
+        end=end,
         score=one.score,
         recognizer=one.recognizer,
         encoded=one.encoded,

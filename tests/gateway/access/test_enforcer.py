@@ -83,7 +83,8 @@ async def test_a_recall_sees_what_was_written(access):
 
 @pytest.mark.parametrize("action", [a for a in MEMORY_ACTIONS if a is not Action.MEMORY_WRITE])
 async def test_nothing_but_a_write_makes_anything(access, directory, action):
-    scope = await access.scope(call(), Target(user_id="nobody", namespaces=("new",)), action)
+    who = call({*AGENT, Role.PRIVACY})
+    scope = await access.scope(who, Target(user_id="nobody", namespaces=("new",)), action)
     assert not scope.known
     assert scope.namespaces == frozenset()
     assert not directory.users
