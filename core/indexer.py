@@ -6,6 +6,7 @@ Rules this module keeps:
 - What an earlier version had more of is removed: a shorter text, one that is sensitive by now, one
   that is forgotten or has no vectors yet leaves no point of the one before it.
 - A text without vectors is embedded here: long ones, and those kept while the embedder was down.
+- What is sensitive has no point: its vectors stay in the record, sealed.
 - A task is removed only after the index has taken it; a crash between the two repeats it, and
   repeating it changes nothing.
 """
@@ -38,6 +39,7 @@ from core.ports import (
 )
 from core.recall import record_withheld
 from core.scope import Scope
+from core.write import may_embed
 
 log = logging.getLogger(__name__)
 
@@ -227,11 +229,11 @@ class Indexer:
             raise NotFound
         async with self._store.view(scope) as view:
             item = await view.indexable(task.memory)
-        if item.row.sensitivity is Sensitivity.SENSITIVE:
-            return None
+        sensitive = item.row.sensitivity is Sensitivity.SENSITIVE
         if item.vectors and item.embedder == self._embedder.name:
-            return item, keys
-        await self._embed(scope, item, keys)
+            return None if sensitive else (item, keys)
+        if may_embed(item.row.sensitivity, self._embedder):
+            await self._embed(scope, item, keys)
         return None  # attaching the vectors queued the memory again
 
     async def _withhold(self, task: IndexTask) -> None:

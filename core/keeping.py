@@ -2,8 +2,8 @@
 
 Rules this module keeps:
 - Every text is sealed here, at its place; every look-up is keyed here. Nothing else makes a `Kept`.
-- What is `sensitive` always expires; working memory matters for minutes; a policy may ask for an
-  end. No update lengthens any of that.
+- What is `sensitive` always expires, a day after it was written or became so; working memory
+  matters for minutes; a policy may ask for an end. No update lengthens any of that.
 - Labels of sensitivity only rise.
 """
 
@@ -189,8 +189,7 @@ def sealed(
     """
     details = said.details
     session = details.session_id
-    # A repeat may be less sensitive than what it joins; the label of the memory decides.
-    vectors = None if standing.sensitivity is Sensitivity.SENSITIVE else said.vectors
+    vectors = said.vectors
 
     def place(field: str) -> Place:
         return Place(
@@ -277,7 +276,7 @@ def expiry(
     return min(ends, default=None)
 
 
-def joined_expiry(row: Row, again: Kept) -> datetime | None:
+def joined_expiry(row: Row, again: Kept, *, now: datetime) -> datetime | None:
     """Return when `row` expires once it has been said again: at the later of the two times, so that
     what was asked to be kept is not lost with what was not; and no later than a policy asks of
     either.
@@ -285,7 +284,7 @@ def joined_expiry(row: Row, again: Kept) -> datetime | None:
     asked = [at for at in (row.expires_at, again.expires_at) if at is not None]
     ends = [max(asked)] if len(asked) == 2 else []  # noqa: PLR2004 - both have an end
     sensitivity = more_sensitive(row.sensitivity, again.sensitivity)
-    return _bounded(ends, row, sensitivity, sooner(row.ends_by, again.ends_by))
+    return _bounded(ends, row, sensitivity, sooner(row.ends_by, again.ends_by), now=now)
 
 
 def changed_expiry(
@@ -308,7 +307,7 @@ def changed_expiry(
         raise Invalid("This time has passed already.", field="expires_at")
     asked = row.expires_at if change.expires_at is None else change.expires_at
     ends = [] if asked is None or change.clear_expiry else [asked]
-    return _bounded(ends, row, sensitivity, ends_by)
+    return _bounded(ends, row, sensitivity, ends_by, now=now)
 
 
 def changed_end(row: Row, expire_seconds: int | None, *, now: datetime) -> datetime | None:
@@ -330,12 +329,29 @@ def _end(expire_seconds: int | None, now: datetime) -> datetime | None:
 
 
 def _bounded(
-    ends: list[datetime], row: Row, sensitivity: Sensitivity, ends_by: datetime | None
+    ends: list[datetime],
+    row: Row,
+    sensitivity: Sensitivity,
+    ends_by: datetime | None,
+    *,
+    now: datetime,
 ) -> datetime | None:
     """Return the soonest of `ends` and of what bounds every version of `row`."""
     bounds = list(ends) if ends_by is None else [*ends, ends_by]
     if sensitivity is Sensitivity.SENSITIVE:
-        bounds.append(row.created_at + SENSITIVE_LIFE)
+        bounds.append(_sensitive_end(row, now))
     if row.layer is Layer.WORKING:
         bounds.append(row.created_at + WORKING_LIFE)
     return min(bounds, default=None)
+
+
+def _sensitive_end(row: Row, now: datetime) -> datetime:
+    """Return by when what is sensitive ends.
+
+    A memory may become so long after it was written, by a policy or by what is added to it: then it
+    has a day from there, and where it stood from then on tells when that was.
+    """
+    if row.sensitivity is not Sensitivity.SENSITIVE:
+        return now + SENSITIVE_LIFE
+    from_the_start = row.created_at + SENSITIVE_LIFE
+    return from_the_start if row.expires_at is None else max(from_the_start, row.expires_at)

@@ -6,6 +6,8 @@ Rules this module keeps:
   space whose members are people. What they find competes in one list.
 - Paths run side by side under one deadline. What is missing when it ends is named in `degraded`;
   an empty list means the full answer.
+- What is sensitive is in no index: its vectors are opened and compared (core.nearest), and what
+  they propose stands in one list with what the index does.
 - Every candidate is confirmed under the Scope, opened and verified. What does not open is withheld
   and audited, and the others are answered.
 - The record of the recall, the uses it counts and its audit event commit before the answer leaves.
@@ -25,6 +27,7 @@ from core.event import AuditEvent
 from core.ids import EventId, MemoryId, RecallId, SpaceId, UserId, new_uuid
 from core.keeping import tag_lookups
 from core.model import Filter, Owner, Query, Recall, Recalled, Row
+from core.nearest import Compared, compare
 from core.owners import across, keys_of, opened, searched
 from core.ports import (
     MemoryView,
@@ -33,6 +36,7 @@ from core.ports import (
     Proposal,
     Reach,
     RecallStages,
+    SealedVectors,
     TenantKeys,
     Vector,
 )
@@ -66,11 +70,15 @@ class Proposals:
     Args:
         paths: a path's name and its proposals, once for each owner that it searched by itself.
         now: the database's time, in epoch seconds.
+        sealed: vectors of what is sensitive.
+        damaged: memories whose vectors did not open.
     """
 
     paths: list[tuple[str, Sequence[Proposal]]] = field(default_factory=list)
     degraded: set[str] = field(default_factory=set)
     now: float = 0.0
+    sealed: list[SealedVectors] = field(default_factory=list)
+    damaged: list[MemoryId] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,6 +127,7 @@ async def recall(scope: Scope, query: Query, stages: RecallStages) -> Recall:
         # At most as many owners as candidates; theirs are unwrapped for minutes, as everybody's.
         opening = await keys_of(scope, rows, stages.keyring)
         items, withheld = _fit(scope, query, limit, scored, opening, stages)
+        withheld = list(dict.fromkeys((*withheld, *found.damaged)))
         event = await _record(view, scope, recall_id, query, scored, items, withheld, keys)
     return Recall(
         id=recall_id,
@@ -201,7 +210,13 @@ async def _propose(
         _from_record(scope, areas, found, stages),
     )
     if vector is not None:
-        await _from_index(scope, areas, vector, deadline, found, stages)
+        indexed, sealed = await asyncio.gather(
+            _from_index(scope, areas, vector, deadline, found, stages),
+            _from_sealed(vector, keys, deadline, found),
+        )
+        # Turning vectors keeps their angles, so the cosines of all owners compare.
+        nearest = sorted({**indexed, **sealed}.items(), key=lambda pair: -pair[1])
+        found.paths.append(("dense", [Proposal(id=one, score=cosine) for one, cosine in nearest]))
     return found
 
 
@@ -242,6 +257,10 @@ async def _from_record(
                 proposed = await view.lexical(area.terms, area.where, LEXICAL_LIMIT, space=space)
                 found.paths.append(("lexical", proposed))
         found.paths.append(("recency", await view.recent(_anywhere(areas), RECENT_LIMIT)))
+        if stages.sensitive_candidates and any(area.user is not None for area in areas):
+            found.sealed = await view.sensitive(
+                _anywhere(areas), stages.embedder.name, stages.sensitive_candidates
+            )
 
 
 async def _from_index(
@@ -251,8 +270,10 @@ async def _from_index(
     deadline: float,
     found: Proposals,
     stages: RecallStages,
-) -> None:
-    """Search every area in the index, side by side; what answers in time counts."""
+) -> dict[MemoryId, float]:
+    """Return the cosines that the index knows: every area is searched, side by side, and what
+    answers in time counts.
+    """
     tenant = await stages.keyring.tenant(scope.tenant)
     others = [one.id for one in rank.fuse(found.paths, rank.Weights())[:ALSO_LIMIT]]
     if stages.rebuilding():  # what is not in the index yet cannot be proposed by it
@@ -271,9 +292,19 @@ async def _from_index(
 
     async with stages.spans.step("search"):
         await asyncio.gather(*(_within(deadline, search(area), "index", found) for area in areas))
-    # Turning vectors keeps their angles, so the cosines of all owners compare.
-    nearest = sorted(best.items(), key=lambda pair: -pair[1])
-    found.paths.append(("dense", [Proposal(id=memory, score=cosine) for memory, cosine in nearest]))
+    return best
+
+
+async def _from_sealed(
+    vector: Vector, keys: OwnerKeys | None, deadline: float, found: Proposals
+) -> dict[MemoryId, float]:
+    """Return the cosines of the nearest of what is sensitive, and of what other paths propose."""
+    if keys is None or not found.sealed:
+        return {}
+    compared = Compared()
+    await _within(deadline, compare(vector, found.sealed, keys, compared), "index", found)
+    found.damaged.extend(compared.damaged)
+    return compared.nearest(DENSE_LIMIT, {one.id for _, path in found.paths for one in path})
 
 
 def reach_of(scope: Scope, area: Area, tenant: TenantKeys, *, vector: Vector, now: float) -> Reach:

@@ -8,7 +8,8 @@ Rules this module keeps:
   reply of an idempotency key commit together or not at all.
 - Vectors are made before the transaction, never while a connection is held. A long text, and every
   text while the embedder is down, is embedded by the indexer after the acknowledgement.
-- What is `sensitive` always expires and never gets a vector.
+- What is `sensitive` always expires. Its vectors are kept sealed in the record and go nowhere else;
+  an embedder outside this process never gets its text.
 - A memory goes where the Scope says, and stays there through every version; it is sealed for its
   owner (core.owners), signed with who wrote it, and merged with nothing of another owner or space.
 """
@@ -38,7 +39,7 @@ from core.model import (
 )
 from core.owners import admit, author_of, owner_into, owner_of, writable
 from core.placeholders import NO_ORIGINALS, Originals
-from core.ports import Claim, MemoryView, OwnerKeys, Place, Reply, Vectors, WriteStages
+from core.ports import Claim, Embedder, MemoryView, OwnerKeys, Place, Reply, Vectors, WriteStages
 from core.ports.budgets import ANY_NUMBER, Stored
 from core.scope import Scope
 
@@ -95,7 +96,7 @@ async def write(
     about = person if owner.is_space else None
     async with stages.spans.step("embed"):
         wanted = embed_now and guarded.draft.wait_merged
-        at_once = wanted and guarded.sensitivity is not Sensitivity.SENSITIVE
+        at_once = wanted and may_embed(guarded.sensitivity, stages.embedder)
         vectors = [await _vectors(fact.text, stages) if at_once else None for fact in facts]
     said = [
         keeping.texts(
@@ -144,6 +145,11 @@ async def _check_room(
             raise Throttled(f"{sentence} Forget some first.", retry_after_seconds=FULL_SECONDS)
 
 
+def may_embed(sensitivity: Sensitivity, embedder: Embedder) -> bool:
+    """Tell whether a text of this class may be given to `embedder`."""
+    return embedder.in_process or sensitivity is not Sensitivity.SENSITIVE
+
+
 async def _vectors(text: str, stages: WriteStages) -> Vectors | None:
     """Return the vectors of a short text; None leaves it to the indexer."""
     if len(text) > LONG_CHARACTERS:
@@ -181,7 +187,7 @@ async def _keep(
         importance=max(existing.importance, kept.importance),
         confidence=confidence,
         sensitivity=kept.sensitivity,
-        expires_at=keeping.joined_expiry(existing, kept),
+        expires_at=keeping.joined_expiry(existing, kept, now=view.now),
         ends_by=keeping.sooner(existing.ends_by, kept.ends_by),
         until_session_end=existing.until_session_end and kept.until_session_end,
     )
@@ -231,8 +237,9 @@ async def revise(
     if text is None:
         text = keys.open(_place(before, "content"), before.content).decode()
     sensitivity = keeping.more_sensitive(before.sensitivity, guarded.sensitivity)
-    sealed_only = sensitivity is Sensitivity.SENSITIVE  # never in the vector index
-    vectors = None if sealed_only else await _vectors(text, stages)
+    vectors = None
+    if may_embed(sensitivity, stages.embedder):
+        vectors = await _vectors(text, stages)
     said = keeping.texts(
         text,
         Details(),

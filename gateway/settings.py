@@ -103,6 +103,12 @@ class Settings(BaseSettings):
     embedder_seconds: float = Field(
         5.0, gt=0, le=60, description="longest time one embedding call may take"
     )
+    sensitive_candidates: int = Field(
+        5_000,
+        ge=0,
+        le=50_000,
+        description="a person's sensitive memories, newest first, that one recall opens to compare",
+    )
     pii_policy: Path | None = Field(
         None, description="PII policy file instead of the bundled `balanced`"
     )

@@ -22,6 +22,7 @@ class WordEmbedder:
     dimension = 384
     max_tokens = 256
     floor = 0.1
+    in_process = True
     ceiling = 0.9
 
     def __init__(self) -> None:

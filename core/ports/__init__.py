@@ -37,6 +37,7 @@ from core.ports.record import (
     Repeated,
     Reply,
     SealedPseudonym,
+    SealedVectors,
 )
 from core.ports.stages import QueryCache, RecallStages, Spans, Wake, WriteStages
 from core.ports.vectors import Vector, Vectors
@@ -78,6 +79,7 @@ __all__ = [
     "Reply",
     "Resolved",
     "SealedPseudonym",
+    "SealedVectors",
     "SignedEvent",
     "SpaceRow",
     "Spans",

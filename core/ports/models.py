@@ -26,6 +26,8 @@ class Embedder(Protocol):
     floor: float
     ceiling: float
     """Cosines of this model that mean unrelated and same; relevance is scaled between them."""
+    in_process: bool
+    """Whether no text leaves this process; what is sensitive is embedded only where it is so."""
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
         """Return one vector a text, shape (n, dimension). Raises: Unavailable."""

@@ -92,6 +92,16 @@ class SealedPseudonym:
     sealed: bytes = field(repr=False)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SealedVectors:
+    """The vectors of a live memory that no index has, one envelope a chunk, in order."""
+
+    memory: MemoryId
+    version: int
+    namespace: NamespaceId
+    vectors: tuple[bytes, ...] = field(repr=False)
+
+
 class MemoryView(Protocol):
     """One transaction under one Scope. It commits when the block ends and rolls back on an error.
 
@@ -160,6 +170,15 @@ class MemoryView(Protocol):
 
     async def recent(self, where: Filter, limit: int) -> list[Proposal]:
         """Return the newest, newest first; those not indexed yet are always among them."""
+        ...
+
+    async def sensitive(self, where: Filter, embedder: str, limit: int) -> list[SealedVectors]:
+        """Return the vectors of what is `sensitive` of the scope's person, outside `members`
+        spaces: of the newest `limit` memories, newest first. No index has them.
+
+        Args:
+            embedder: name of the model; a memory without vectors of it is left out.
+        """
         ...
 
     async def page(

@@ -52,6 +52,8 @@ class RecallStages:
 
     Args:
         rebuilding: True while the index may lack old memories, so that dense search is incomplete.
+        sensitive_candidates: so many of a person's sensitive memories, the newest, are opened and
+            compared in this process; 0 leaves them to their words.
     """
 
     tokenizer: Tokenizer
@@ -62,6 +64,7 @@ class RecallStages:
     cache: QueryCache
     spans: Spans
     rebuilding: Callable[[], bool]
+    sensitive_candidates: int = 5_000
 
 
 class Wake(Protocol):

@@ -52,6 +52,8 @@ class FastEmbedder:
         Unavailable: the model has another dimension than `facts` say.
     """
 
+    in_process = True
+
     def __init__(self, model: OnnxModel, facts: ModelFacts) -> None:
         if model.embedding_size != facts.dimension:
             raise Unavailable

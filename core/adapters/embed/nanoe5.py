@@ -50,6 +50,7 @@ class Nano:
     max_tokens = 256
     floor = 0.75
     ceiling = 0.91
+    in_process = True
 
     def __init__(self) -> None:
         self._lanes = Lanes(self._encode, self.dimension)

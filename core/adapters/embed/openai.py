@@ -51,6 +51,8 @@ class OpenAIEmbedder:
         timeout_seconds: for one call, all of its requests and retries.
     """
 
+    in_process = False
+
     def __init__(
         self,
         url: str,

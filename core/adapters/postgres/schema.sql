@@ -611,6 +611,7 @@ CREATE INDEX memories_expiring ON public.memories USING btree (expires_at) WHERE
 CREATE INDEX memories_of_space ON public.memories USING btree (tenant, space, created_at DESC, id DESC) WHERE ((state <> 'forgotten'::text) AND (space IS NOT NULL));
 CREATE INDEX memories_of_user ON public.memories USING btree (tenant, user_id, created_at DESC, id DESC) WHERE (state <> 'forgotten'::text);
 CREATE UNIQUE INDEX memories_said_once ON public.memories USING btree (tenant, user_id, digest, namespace, space, layer, kind) NULLS NOT DISTINCT WHERE (state = 'active'::text);
+CREATE INDEX memories_sensitive ON public.memories USING btree (tenant, user_id, created_at DESC, id DESC) WHERE ((sensitivity = 'sensitive'::text) AND (state <> 'forgotten'::text));
 CREATE INDEX memory_counts_of_space ON public.memory_counts USING btree (tenant, space) WHERE (space IS NOT NULL);
 CREATE INDEX memory_links_to ON public.memory_links USING btree (tenant, target);
 CREATE INDEX memory_tokens_of_space ON public.memory_tokens USING btree (tenant, space, token, memory) INCLUDE (tf, length, user_id, namespace) WHERE (space IS NOT NULL);

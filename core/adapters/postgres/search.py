@@ -1,4 +1,4 @@
-"""Finding memories: by id, by words, by age, by page.
+"""Finding memories: by id, by words, by age, by page; and what no index may find.
 
 Rules this module keeps:
 - Every condition of the filter is in the query, before anything is cut.
@@ -16,9 +16,9 @@ from psycopg.rows import TupleRow
 from core.adapters.postgres.pool import Parameters, Transaction
 from core.adapters.postgres.queries import limited, limited_in_space, query
 from core.adapters.postgres.rows import memory_row
-from core.ids import MemoryId, SpaceId
+from core.ids import MemoryId, NamespaceId, SpaceId
 from core.model import Filter, Page, Row
-from core.ports import Proposal
+from core.ports import Proposal, SealedVectors
 
 NEWEST = (datetime.max.replace(tzinfo=UTC), UUID(int=2**128 - 1))
 """A key before every other: where a first page starts."""
@@ -68,6 +68,20 @@ class Search:
             waiting += await self._rows(query("waiting_shared"), where)
         newest = sorted({*own, *sorted(shared)[::-1][:limit], *waiting}, reverse=True)
         return [Proposal(id=MemoryId(memory), score=time.timestamp()) for time, memory in newest]
+
+    async def sensitive(self, where: Filter, embedder: str, limit: int) -> list[SealedVectors]:
+        """As `MemoryView.sensitive`. Raises: Unavailable."""
+        statement = limited("sensitive_vectors", limit)
+        found = await self._rows(statement, where, embedder=embedder)
+        return [
+            SealedVectors(
+                memory=MemoryId(memory),
+                version=version,
+                namespace=NamespaceId(namespace),
+                vectors=tuple(bytes(vector) for vector in vectors),
+            )
+            for memory, version, namespace, vectors in found
+        ]
 
     async def page(
         self, where: Filter, after: tuple[datetime, UUID] | None, limit: int, *, shared: bool

@@ -21,7 +21,7 @@ from core.errors import NotFound
 from core.event import AuditEvent
 from core.ids import MemoryId, RecallId, SpaceId
 from core.model import Filter, Kept, Page, Row
-from core.ports import Claim, Indexable, Inserted, Proposal, Reply, SealedPseudonym
+from core.ports import Claim, Indexable, Inserted, Proposal, Reply, SealedPseudonym, SealedVectors
 from core.scope import Scope
 
 
@@ -87,6 +87,10 @@ class PostgresView:
     async def recent(self, where: Filter, limit: int) -> list[Proposal]:
         """Return the newest, and what waits for the index."""
         return await self._search.recent(where, limit)
+
+    async def sensitive(self, where: Filter, embedder: str, limit: int) -> list[SealedVectors]:
+        """Return the vectors of what no index has."""
+        return await self._search.sensitive(where, embedder, limit)
 
     async def page(
         self,

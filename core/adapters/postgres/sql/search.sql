@@ -69,6 +69,19 @@ SELECT m.created_at, m.id FROM memories m
                           WHERE {{shared}} AND NOT m.removal
                           ORDER BY m.task DESC LIMIT 256))
 
+-- sensitive_vectors --
+-- What no index has. The class stands as a word, since a partial index serves this and nothing else.
+SELECT m.id, m.version, m.namespace, found.vectors
+  FROM (SELECT m.id, m.version, m.namespace, m.created_at FROM memories m
+         WHERE {{own}} AND m.sensitivity = 'sensitive' AND {{matching}}
+         ORDER BY m.created_at DESC, m.id DESC LIMIT [[limit]]) AS m
+ CROSS JOIN LATERAL (
+   SELECT array_agg(v.vector ORDER BY v.chunk) AS vectors FROM memory_vectors v
+    WHERE v.tenant = %(tenant)s AND v.memory = m.id AND v.embedder = %(embedder)s
+      AND v.version = m.version) AS found
+ WHERE found.vectors IS NOT NULL
+ ORDER BY m.created_at DESC, m.id DESC
+
 -- lexical --
 -- BM25 with k1 = 1.2, b = 0.75 (Robertson and Zaragoza 2009) over this owner's own texts. Every
 -- number in it (texts, mean length, how many have a word) is counted within the scope.
