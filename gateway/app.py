@@ -46,19 +46,16 @@ from gateway.front.peers import Peers
 from gateway.front.routes_health import Dependency, Readiness
 from gateway.front.security import Doors
 from gateway.gate import Gate
-from gateway.guard.guard import Guard
 from gateway.guard.in_force import Guards
 from gateway.guard.judged import Tally
 from gateway.guard.lanes import GuardLanes
 from gateway.guard.normalise import canonical_text
-from gateway.guard.overlay import PROFILES, Shipped
+from gateway.guard.overlay import Shipped
 from gateway.guard.pii import load_detector
 from gateway.guard.pii.ner import ModelMissing
-from gateway.guard.policy import load_pii_policy
-from gateway.guard.rules import load_secret_rules
+from gateway.guard.shipped import load_shipped
 from gateway.parts import PUBLIC_KEY, Connections, Parts, embedder_of, open_parts, warm
 from gateway.quotas import QuotaBook
-from gateway.resources import data_path
 from gateway.server.watch import IndexWatch, SealWatch
 from gateway.settings import PREFIX, Settings, SettingsInvalid
 from gateway.telemetry import Telemetry, otlp_exporter
@@ -235,22 +232,11 @@ async def open_seal_store(url: str) -> AsyncIterator[PostgresSealStore]:
 
 
 def _shipped(settings: Settings, tally: Tally) -> Shipped:
-    policy = settings.pii_policy or data_path("policies", "pii", "balanced.yaml")
     try:
         detector = load_detector(settings.ner_model)
     except ModelMissing as err:
         raise SettingsInvalid((f"{PREFIX}NER_MODEL: {err}",)) from None
-    return Shipped(
-        guard=Guard(
-            load_secret_rules(data_path("policies", "secrets.yaml")),
-            load_pii_policy(policy),
-            detector,
-            tally=tally,
-        ),
-        profiles={
-            name: load_pii_policy(data_path("policies", "pii", f"{name}.yaml")) for name in PROFILES
-        },
-    )
+    return load_shipped(detector, pii_policy=settings.pii_policy, tally=tally)
 
 
 def _publish(parts: Parts) -> None:

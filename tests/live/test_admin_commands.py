@@ -175,6 +175,22 @@ def test_a_policy_is_put_shown_explained_and_put_back(admin: Shell) -> None:
     assert admin(*ask, "--namespace", "sales").startswith("allowed by ")
 
 
+def test_a_policy_of_the_guard_is_put_shown_and_put_back(admin: Shell) -> None:
+    for kind in ("pii", "secrets"):
+        named = ("--kind", kind)
+        before = admin("policy", "get", *named)
+        case = {"case": "tea stays", "text": "likes tea", "kept": "likes tea"}
+        put = admin("policy", "put", "-", *named, fed=json.dumps({"cases": [case], "rules": []}))
+        assert put.split()[1] == admin.json("policy", "get", *named)["version"]
+        assert json.loads(admin("policy", "get", *named))["cases"] == [case]
+        wrong = admin.run(
+            "policy", "put", "-", *named, fed=json.dumps({"cases": [case | {"kept": "tea"}]})
+        )
+        assert wrong.exit_code == 1
+        assert "422 invalid" in wrong.stderr
+        admin("policy", "put", "-", *named, fed=before)
+
+
 def test_a_name_styles_no_terminal_and_a_reader_may_not_ask(
     admin: Shell, live: Running, tenant: Callable[[], Agent]
 ) -> None:

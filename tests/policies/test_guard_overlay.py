@@ -7,7 +7,6 @@ import pytest
 
 from core.model import Sensitivity
 from gateway.guard.cases import MAX_CASES, MAX_CHARACTERS, CaseEntry, failing, load_cases
-from gateway.guard.guard import Guard
 from gateway.guard.overlay import (
     MAX_OWN_SECRETS,
     PII,
@@ -19,9 +18,9 @@ from gateway.guard.overlay import (
     version_of,
 )
 from gateway.guard.pii import load_detector
-from gateway.guard.policy import Action, TextContext, load_pii_policy, parse_pii_policy
+from gateway.guard.policy import Action, TextContext, parse_pii_policy
 from gateway.guard.policy_file import PolicyInvalid
-from gateway.guard.rules import load_secret_rules
+from gateway.guard.shipped import load_shipped
 from gateway.resources import data_path
 
 MAIL = "rosa@harbour.example"
@@ -37,12 +36,7 @@ SEEN = {"case": "a badge", "text": "use badge-483920", "rejected": "SECRET.TOKEN
 
 @pytest.fixture(scope="module")
 def shipped():
-    profiles = {
-        name: load_pii_policy(data_path("policies", "pii", f"{name}.yaml")) for name in PROFILES
-    }
-    secrets = load_secret_rules(data_path("policies", "secrets.yaml"))
-    guard = Guard(secrets, profiles["balanced"], load_detector())
-    return Shipped(guard=guard, profiles=profiles)
+    return load_shipped(load_detector())
 
 
 @pytest.fixture

@@ -10,13 +10,11 @@ from core.errors import Outdated, Unavailable
 from core.ids import KeyId, TenantId, new_uuid
 from core.ports import PolicyRow
 from core.scope import Principal, Role, Standing
-from gateway.guard.guard import Guard
 from gateway.guard.in_force import Guards
-from gateway.guard.overlay import PII, PROFILES, SECRETS, Shipped, version_of
+from gateway.guard.overlay import PII, SECRETS, Shipped, version_of
 from gateway.guard.pii import load_detector
-from gateway.guard.policy import Action, load_pii_policy, parse_pii_policy
-from gateway.guard.rules import load_secret_rules
-from gateway.resources import data_path
+from gateway.guard.policy import Action, parse_pii_policy
+from gateway.guard.shipped import load_shipped
 from tests.gateway.access.directory import FakeDirectory, make_keyring
 
 TENANT, OTHER = TenantId(new_uuid()), TenantId(new_uuid())
@@ -36,11 +34,7 @@ DOCUMENTS: dict[str, dict[str, Any]] = {PII: LETS_MAIL, SECRETS: BADGE}
 
 @pytest.fixture(scope="module")
 def shipped():
-    profiles = {
-        name: load_pii_policy(data_path("policies", "pii", f"{name}.yaml")) for name in PROFILES
-    }
-    secrets = load_secret_rules(data_path("policies", "secrets.yaml"))
-    return Shipped(guard=Guard(secrets, profiles["balanced"], load_detector()), profiles=profiles)
+    return load_shipped(load_detector())
 
 
 @pytest.fixture
