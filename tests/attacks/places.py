@@ -51,8 +51,8 @@ PLAIN = frozenset(
         "format", "from", "importance", "items", "key_id", "keys", "kind", "kinds", "layer",
         "layers", "limit", "max_tokens", "metadata", "min_confidence", "min_score", "name",
         "occurred_at", "outcome", "overlap_seconds", "owner", "people", "persistence",
-        "profile", "purpose", "query", "role", "roles", "rules", "source", "source_ceiling", "state",
-        "tags_match", "task", "tenant", "timeout_ms", "to", "top_k", "ttl_seconds", "users",
+        "profile", "purpose", "query", "role", "roles", "rules", "source", "source_ceiling",
+        "state", "tags_match", "task", "tenant", "timeout_ms", "to", "top_k", "ttl_seconds", "users",
         "wait",
     }
 )  # fmt: skip
