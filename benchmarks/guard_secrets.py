@@ -14,6 +14,8 @@ import random
 import string
 from collections.abc import Callable, Sequence
 
+from benchmarks.guard_secrets_sixth import SIXTH
+
 Rng = random.Random
 
 _ALNUM = string.ascii_letters + string.digits
@@ -25,7 +27,7 @@ def _of(signs: str, count: int) -> Callable[[Rng], str]:
     return lambda rng: "".join(rng.choices(signs, k=count))
 
 
-def _fill(shape: str, rng: Rng) -> str:
+def fill(shape: str, rng: Rng) -> str:
     """Replace `{a20}`, `{h32}`, `{l8}`, `{u16}`, `{d6}` by random signs of that class and count."""
     out, at = [], 0
     classes = {
@@ -305,7 +307,7 @@ FOURTH = (
 )
 """Written down after that; 85 % were seen, and the rules for values beside a name were widened."""
 
-UNTOUCHED = (
+FIFTH = (
     *(
         "toggl api token: {h32}",
         "shortcut token is {h8}-{h4}-{h4}-{h4}-{h12}",
@@ -343,9 +345,10 @@ UNTOUCHED = (
     ),
     *("家里wifi密码 {l8}", "行李箱密码是{d3}7", "VPN 预共享密钥为{a20}"),
 )
-"""Written down last: 87 % were seen. A figure to publish and not a gate."""
+"""Written down after that; 87 % were seen, and the rules for where any value stands came from it."""
 
 UNTOUCHED_SPLIT = "kinds noted last"
+"""A figure to publish and not a gate."""
 
 # The first words of the English list of BIP 39.
 _LISTED = (
@@ -417,7 +420,7 @@ def secrets_by_split(seed: int = 7, each: int = 6) -> dict[str, list[str]]:
     rng = random.Random(seed)
     made = {
         name: [
-            rng.choice(_FRAMES).replace("{secret}", _fill(shape, rng))
+            rng.choice(_FRAMES).replace("{secret}", fill(shape, rng))
             for shape in shapes
             for _ in range(each)
         ]
@@ -427,7 +430,8 @@ def secrets_by_split(seed: int = 7, each: int = 6) -> dict[str, list[str]]:
             ("kinds noted later", LATER),
             ("kinds noted third", LAST),
             ("kinds noted fourth", FOURTH),
-            (UNTOUCHED_SPLIT, UNTOUCHED),
+            ("kinds noted fifth", FIFTH),
+            (UNTOUCHED_SPLIT, SIXTH),
         )
     }
     made["recovery phrases"] = _phrases(rng, 60)

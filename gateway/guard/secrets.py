@@ -35,12 +35,21 @@ _EDGES = "()[]<>{},.;:!?。、，；：！？…*"
 _QUOTES = "\"'`“‘"
 _WORD = re.compile(r"[A-Za-z]+")
 _WORDS_JOINED = re.compile(r"[A-Za-z]+(?:[-/][A-Za-z]+)?")
-_SNAKE_OR_DOTTED = re.compile(r"[a-z]+(?:[_.][a-z]+)+|[a-z]+(?:[A-Z][a-z]+)+")
+_HUMP = r"[A-Z](?=[a-z]{0,24}[aeiouy])[a-z]{2,24}"
+_SNAKE_OR_DOTTED = re.compile(
+    rf"[a-z]+(?:[_.][a-z]+)+|(?=[a-z]{{0,24}}[aeiouy])[a-z]{{2,24}}(?:{_HUMP}){{1,6}}"
+)
+_MEASURED = re.compile(
+    r"(?:time|length|min|max|attempt|expir|ttl|rounds|version|age|days|limit|count|size|strength|history)"
+)
+_SHELL = re.compile(r"\$[({A-Za-z_]")
+_OF_MOST = 0.83
+"""Share of the entropy that a value of its length can have, for a short one to be random."""
 _CODE = re.compile(r"[A-Za-z_][\w.]*\(|[A-Za-z_][\w.]*\[.*\]|[=<>]|!=")
 _REFERENCE = re.compile(r"(?:[a-z]+:/|[~.]?/)[\w./-]+$|[a-z]+://", re.IGNORECASE)
 _GOES_ON = re.compile(r"[ \t]{1,3}[a-z]")
 _COUNTED = re.compile(
-    r"[ \t]?[位个次天年月日字小分周秒条种项]|[ \t](?:char|digit|letter|symbol|bit|byte)"
+    r"[ \t]?[位个次天年月日字小分周秒条种项元块%]|[ \t](?:char|digit|letter|symbol|bit|byte)"
 )
 _ADDRESS = re.compile(r"[^@\s]{1,64}@[^@\s]{1,255}\.[A-Za-z]{2,24}")
 _SYMBOL = re.compile(r"[^A-Za-z0-9]")
@@ -157,7 +166,8 @@ def _always(_match: regex.Match[str], _rule: SecretRule, _rules: SecretRules) ->
 
 
 def _filled(match: regex.Match[str], _rule: SecretRule, rules: SecretRules) -> bool:
-    return not rules.placeholder.fullmatch(match["value"])
+    value = match["value"]
+    return not (rules.placeholder.fullmatch(value) or _SHELL.match(value.lstrip("\"'")))
 
 
 def _token(match: regex.Match[str], rule: SecretRule, rules: SecretRules) -> bool:
@@ -167,7 +177,7 @@ def _token(match: regex.Match[str], rule: SecretRule, rules: SecretRules) -> boo
         and not rules.placeholder.fullmatch(value)
         and not _REFERENCE.match(value)
         and not _CODE.match(value)
-        and entropy_bits(value) >= rule.entropy_bits
+        and entropy_bits(value) >= min(rule.entropy_bits, _OF_MOST * math.log2(len(value)))
     )
 
 
@@ -219,8 +229,16 @@ def _is_plain(match: regex.Match[str], value: str, rules: SecretRules) -> bool:
         or _SNAKE_OR_DOTTED.fullmatch(value) is not None
         or _CODE.match(whole) is not None
         or _REFERENCE.match(value) is not None
+        or _SHELL.match(value) is not None
+        or (value.isdigit() and _is_measure(match))
         or _COUNTED.match(match.string, match.end()) is not None
     )
+
+
+def _is_measure(match: regex.Match[str]) -> bool:
+    """Return whether the name is one of a setting: PASSWORD_RESET_TIMEOUT = 3600."""
+    named = match.string[match.start() : match.start("value")].lower()
+    return _MEASURED.search(named) is not None
 
 
 def _goes_on(match: regex.Match[str]) -> bool:
