@@ -52,8 +52,8 @@ PLAIN = frozenset(
         "layers", "limit", "max_tokens", "metadata", "min_confidence", "min_score", "name",
         "occurred_at", "outcome", "overlap_seconds", "owner", "people", "persistence",
         "profile", "purpose", "query", "role", "roles", "rules", "source", "source_ceiling",
-        "state", "tags_match", "task", "tenant", "timeout_ms", "to", "top_k", "ttl_seconds", "users",
-        "wait",
+        "state", "tags_match", "task", "tenant", "timeout_ms", "to", "top_k", "ttl_seconds",
+        "users", "wait",
     }
 )  # fmt: skip
 """Fields that name nothing that is there or not, or that make what they name."""

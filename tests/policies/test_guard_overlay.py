@@ -22,6 +22,7 @@ from gateway.guard.policy import Action, TextContext, parse_pii_policy
 from gateway.guard.policy_file import PolicyInvalid
 from gateway.guard.shipped import load_shipped
 from gateway.resources import data_path
+from tests.architecture.source import ROOT
 
 MAIL = "rosa@harbour.example"
 ALLOWED = {"case": "mail stays", "text": f"to {MAIL}", "kept": f"to {MAIL}"}
@@ -244,6 +245,16 @@ def test_a_case_judges_where_its_text_stands_the_class_and_the_end(shipped):
         (base | {"kept": "else"}, False),
     ):
         assert CaseEntry.model_validate(case).holds(guard) is holds
+
+
+@pytest.mark.parametrize("kind", [PII, SECRETS])
+def test_the_documents_shown_in_the_guide_are_accepted(put, kind):
+    guide = (ROOT / "docs" / "guard.md").read_text(encoding="utf-8")
+    after = guide[guide.index(f"PUT /v1/admin/policies/{kind}") :]
+    shown = after[after.index("{") : after.index("```", after.index("{"))]
+    own = put(kind, **json.loads(shown))
+    assert own.needs_a_case
+    assert own.cases
 
 
 def test_the_version_is_of_the_whole_document():
