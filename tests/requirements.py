@@ -219,9 +219,15 @@ REQUIREMENTS: dict[str, Requirement] = {
         "emoji and combining marks beside them.",
         "GDPR, article 25: data protection by design",
     ),
+    "D6": Requirement(
+        "A pseudonym is one word for one value of one person and kind, comparable with nobody "
+        "else's; only who may reveal gets the value back, for a purpose, on record, and no word "
+        "that is typed, foreign, moved or forgotten stands for anything.",
+        "GDPR, articles 4(5) and 32: pseudonymisation, the additional information kept apart",
+    ),
     "D7": Requirement(
-        "What is done with a kind is the policy's word, by namespace, source and layer; what tells of "
-        "finance, biometrics, a precise place or a child under 14 ends within a day by default.",
+        "What is done with a kind is the policy's word, by namespace, source and layer; what tells "
+        "of finance, biometrics, a precise place or a child under 14 ends within a day by default.",
         "PIPL, articles 28 and 31; GDPR, articles 5(1)(e) and 9",
     ),
     "D8": Requirement(
@@ -246,6 +252,11 @@ REQUIREMENTS: dict[str, Requirement] = {
         "Words are looked up by keyed hashes per owner and field; one word of two owners gives "
         "unlike tokens, and a hit is verified after it is opened.",
         "RFC 2104",
+    ),
+    "E11": Requirement(
+        "What is sensitive is in no vector index; its person finds it all the same, by blind words "
+        "and by sealed vectors compared in this process; nobody else does, nor once it has ended.",
+        "GDPR, article 32; CWE-311: missing encryption of sensitive data",
     ),
     "F3": Requirement(
         "The same idempotency key and body have one effect and one reply; another body conflicts.",

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from gateway.cli import audit, guard, keys, policies, quotas, spaces, tenants
+from gateway.cli import audit, guard, keys, policies, quotas, spaces, tenants, users
 from gateway.cli.exits import fail, failing_plainly
 
 app = typer.Typer(
@@ -28,6 +28,7 @@ app.add_typer(keys.app, name="key")
 app.add_typer(spaces.app, name="space")
 app.add_typer(policies.app, name="policy")
 app.add_typer(quotas.app, name="quota")
+app.add_typer(users.app, name="user")
 app.add_typer(audit.app, name="audit")
 app.add_typer(guard.app, name="guard")
 
