@@ -86,8 +86,8 @@ class Switch:
         self.dimension = self._nano.dimension
         self.max_tokens = self._nano.max_tokens
         self.floor = self._nano.floor
-        self.in_process = self._nano.in_process
         self.ceiling = self._nano.ceiling
+        self.in_process = self._nano.in_process
 
     async def passages(self, texts: Sequence[str]) -> Vectors:
         """Return vectors, shape (n, dimension)."""

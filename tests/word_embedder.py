@@ -22,8 +22,8 @@ class WordEmbedder:
     dimension = 384
     max_tokens = 256
     floor = 0.1
-    in_process = True
     ceiling = 0.9
+    in_process = True
 
     def __init__(self) -> None:
         self.down = False
