@@ -201,7 +201,8 @@ REQUIREMENTS: dict[str, Requirement] = {
     ),
     "D2": Requirement(
         "Forty hostile texts of 100 KB are judged to their end or refused, with work that grows "
-        "with the text and not faster; none passes unjudged.",
+        "with the text and not faster; the strings of a request have one budget of time together, "
+        "and none passes unjudged.",
         "CWE-1333: inefficient regular expression complexity",
     ),
     "D3": Requirement(
