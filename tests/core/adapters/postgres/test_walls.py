@@ -386,6 +386,23 @@ async def test_the_look_up_of_a_key_returns_its_row_and_nothing_else_is_readable
             await connection.execute("SELECT auth_find_key('x')")
 
 
+async def test_the_release_before_finds_a_key_as_this_one_does(full, connect):
+    app = await connect()
+    row = (await own_rows(app, full))["api_keys"]
+    found = {}
+    for function in ("auth_find_key", "auth_key", "auth_credential"):
+        cursor = await app.execute(f"SELECT * FROM {function}(%s)", (row["id"],))
+        assert cursor.description is not None
+        (values,) = await cursor.fetchall()
+        found[function] = dict(zip([each.name for each in cursor.description], values, strict=True))
+    newest = found["auth_credential"]
+    assert newest["id"] == row["id"]
+    for function, columns in (("auth_find_key", 12), ("auth_key", 16)):
+        assert len(found[function]) == columns
+        assert found[function].items() <= newest.items()
+    assert set(newest) - set(found["auth_key"]) == {"pii", "secrets"}
+
+
 SEALED = ("content", "details", "digest", "session", "tags", "terms", "embedder", "confidence")
 
 
