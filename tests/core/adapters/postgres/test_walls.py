@@ -269,25 +269,6 @@ async def test_a_reading_transaction_changes_no_memory(full, connect):
         assert await attempt(app, reading, update) == 0
 
 
-async def test_a_value_behind_a_pseudonym_is_seen_by_who_reveals_or_writes_and_never_changed(
-    full, connect
-):
-    app = await connect()
-    for action in ACTIONS:
-        given = {
-            "app.tenant": str(full.tenant),
-            "app.user_id": str(full.user),
-            "app.namespaces": f"{{{full.namespace}}}",
-            "app.action": action,
-        }
-        seen = await attempt(app, given, "SELECT FROM pseudonyms")
-        assert (seen > 0) is (action in {"reveal", "write", "erase"}), action
-        assert await attempt(app, given, "UPDATE pseudonyms SET sealed = ''") == 0
-        if action != "erase":
-            given["app.user_id"] = str(new_uuid())
-            assert await attempt(app, given, "SELECT FROM pseudonyms") == 0
-
-
 async def test_the_audit_log_is_added_to_and_nothing_else(full, connect):
     app = await connect()
     for action in ACTIONS:
