@@ -14,6 +14,7 @@ import random
 import string
 from collections.abc import Callable, Sequence
 
+from benchmarks.guard_secrets_seventh import SEVENTH
 from benchmarks.guard_secrets_sixth import SIXTH
 
 Rng = random.Random
@@ -345,7 +346,7 @@ FIFTH = (
     ),
     *("家里wifi密码 {l8}", "行李箱密码是{d3}7", "VPN 预共享密钥为{a20}"),
 )
-"""Written down after that; 87 % were seen, and the rules for where any value stands came from it."""
+"""Written down after that; 87 % were seen, and rules for where any value stands came of it."""
 
 UNTOUCHED_SPLIT = "kinds noted last"
 """A figure to publish and not a gate."""
@@ -431,7 +432,8 @@ def secrets_by_split(seed: int = 7, each: int = 6) -> dict[str, list[str]]:
             ("kinds noted third", LAST),
             ("kinds noted fourth", FOURTH),
             ("kinds noted fifth", FIFTH),
-            (UNTOUCHED_SPLIT, SIXTH),
+            ("kinds noted sixth", SIXTH),
+            (UNTOUCHED_SPLIT, SEVENTH),
         )
     }
     made["recovery phrases"] = _phrases(rng, 60)

@@ -38,6 +38,7 @@ Judge = Literal[
     "armour",
     "filled",
     "token",
+    "random",
     "password_written",
     "password_said",
     "password_beside",
@@ -53,9 +54,10 @@ class SecretRule:
     Args:
         pattern: a group `value`, when there is one, is what `judge` looks at.
         keywords: lower case; at least one must be in the text before the pattern is tried.
-        judge: `filled` asks the value to be no placeholder, `token` to look random, a password's to
-            be no plain talk; `armour` asks what follows to be no prose.
-        entropy_bits: least Shannon entropy a character, for `token`.
+        judge: `filled` asks the value to be no placeholder, `token` to look random, `random` to do
+            so although other words stand between, a password's to be no plain talk; `armour` asks
+            what follows to be no prose.
+        entropy_bits: least Shannon entropy a character, for `token` and `random`.
         squeeze: also try the text with its white space taken out.
         until: the secret reaches to the line of this sign, as an armoured key does.
     """
@@ -147,8 +149,8 @@ class SecretEntry(Strict):
     def _judged_value(self) -> Self:
         if self.judge not in ("none", "armour") and "(?P<value>" not in self.pattern:
             raise ValueError("a judged pattern names its group `value`")
-        if self.entropy_bits and self.judge != "token":
-            raise ValueError("entropy_bits belongs to the judge `token`")
+        if self.entropy_bits and self.judge not in ("token", "random"):
+            raise ValueError("entropy_bits belongs to the judges `token` and `random`")
         return self
 
     def rule(self) -> SecretRule:

@@ -31,6 +31,20 @@ so it gets this many seconds for each of ours."""
 _SCRAMBLED = 0.42
 """Changes of case a letter: one in two where letters are random, two a word in CamelCase."""
 
+_LEAST_ODD = 8
+_LONGEST_PIECE = 3.2
+"""Signs a piece of one class, on average: two where letters and digits are random."""
+_PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
+_RUN = re.compile(r"[A-Za-z0-9]{10,512}")
+_IN_THE_OPEN = re.compile(
+    r"(?<![a-z])(?:commit|hash|sha[0-9-]{0,4}|md5|checksum|digest|etag|uuid|guid|urls?|version|image"
+    r"|fingerprint|public|publishable|nonce|trace|span|request|build|rev|object|row|integrity|module"
+    r"|cache|idempotency|primary|foreign|partition|sort|routing|correlation|resolved|tarball|http"
+    r"|src|href|file|path|blob|tree|branch|seed|font|order|ticket|tracking|serial|model|part"
+    r"|(?<!key )ids?)(?![a-z])"
+)
+"""What names a value that opens nothing, however random."""
+
 _EDGES = "()[]<>{},.;:!?。、，；：！？…*"
 _QUOTES = "\"'`“‘"
 _WORD = re.compile(r"[A-Za-z]+")
@@ -40,7 +54,7 @@ _SNAKE_OR_DOTTED = re.compile(
     rf"[a-z]+(?:[_.][a-z]+)+|(?=[a-z]{{0,24}}[aeiouy])[a-z]{{2,24}}(?:{_HUMP}){{1,6}}"
 )
 _MEASURED = re.compile(
-    r"(?:time|length|min|max|attempt|expir|ttl|rounds|version|age|days|limit|count|size|strength|history)"
+    r"time|length|min|max|attempt|expir|ttl|rounds|version|age|days|limit|count|size|strength"
 )
 _SHELL = re.compile(r"\$[({A-Za-z_]")
 _OF_MOST = 0.83
@@ -181,6 +195,16 @@ def _token(match: regex.Match[str], rule: SecretRule, rules: SecretRules) -> boo
     )
 
 
+def _random(match: regex.Match[str], rule: SecretRule, rules: SecretRules) -> bool:
+    """Judge what stands near a name, not next to it: only what no word and no id looks like."""
+    named = match.string[max(0, match.start() - 16) : match.start("value")].lower()
+    return (
+        not _IN_THE_OPEN.search(named)
+        and _token(match, rule, rules)
+        and any(_is_mixed(run) for run in _RUN.findall(match["value"]))
+    )
+
+
 def _password_written(match: regex.Match[str], _rule: SecretRule, rules: SecretRules) -> bool:
     """Judge what stands after a colon or an equals sign."""
     value = match["value"].strip(_EDGES)
@@ -216,7 +240,8 @@ def _password_beside(match: regex.Match[str], _rule: SecretRule, rules: SecretRu
 
 def _password_digits(match: regex.Match[str], _rule: SecretRule, rules: SecretRules) -> bool:
     value = match["value"].strip(_EDGES)
-    return any(char.isdigit() for char in value) and not _is_plain(match, value, rules)
+    odd = any(char.isdigit() for char in value) or (len(value) >= _LEAST_ODD and _mixed_case(value))
+    return odd and not _is_plain(match, value, rules)
 
 
 def _is_plain(match: regex.Match[str], value: str, rules: SecretRules) -> bool:
@@ -255,6 +280,11 @@ def _has_both(value: str) -> bool:
     return any(char.isdigit() for char in value) and any(char.isalpha() for char in value)
 
 
+def _is_mixed(run: str) -> bool:
+    """Return whether letters, capitals and digits alternate as they do in no word with a number."""
+    return _has_both(run) and _LONGEST_PIECE * len(_PIECE.findall(run)) >= len(run)
+
+
 def _is_scrambled(value: str) -> bool:
     """Return whether the case changes at every other letter or so, as in no CamelCase word."""
     changes = sum(one.isupper() != other.isupper() for one, other in pairwise(value))
@@ -268,7 +298,15 @@ def entropy_bits(value: str) -> float:
 
 
 _ON_VALUE: frozenset[Judge] = frozenset(
-    {"filled", "token", "password_written", "password_said", "password_beside", "password_digits"}
+    {
+        "filled",
+        "token",
+        "random",
+        "password_written",
+        "password_said",
+        "password_beside",
+        "password_digits",
+    }
 )
 """Judged by their value, and so found by it: the words around are no secret."""
 
@@ -277,6 +315,7 @@ _JUDGES: dict[Judge, Callable[[regex.Match[str], SecretRule, SecretRules], bool]
     "armour": _always,
     "filled": _filled,
     "token": _token,
+    "random": _random,
     "password_written": _password_written,
     "password_said": _password_said,
     "password_beside": _password_beside,
