@@ -20,6 +20,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
 
 from core.errors import GatewayError
 from core.model import Redaction
+from core.pseudonyms import NO_PSEUDONYM
 from gateway.guard.judged import SCANNER_FAILED
 from gateway.guard.kinds import KINDS
 from gateway.guard.policy import Action
@@ -32,7 +33,7 @@ ATTRIBUTES = frozenset({"memwarden.step", "memwarden.outcome", "http.route", "ht
 METHODS = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "MCP"})
 """Any other method is a word that a caller made up, and is called `other`."""
 
-FOUND = KINDS | SECRET_KINDS | {SECRET, SCANNER_FAILED}
+FOUND = KINDS | SECRET_KINDS | {SECRET, SCANNER_FAILED, NO_PSEUDONYM}
 """Kinds that findings are counted by; any other, as a later rule could make one, is `other`."""
 
 _ACTIONS = frozenset(action.value for action in Action)

@@ -18,22 +18,22 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from core.errors import ContentRejected, GatewayError, Invalid, Reason
+from core.errors import ContentRejected, Invalid, Reason
 from core.model import Redaction, Sensitivity
-from core.placeholders import spans_in, words_in
+from core.placeholders import words_in
 from core.pseudonyms import NO_PSEUDONYM
 from gateway.guard.fields import Leaf, Role, characters_of, keys_of, rebuild
 from gateway.guard.judged import SCANNER_FAILED, Checked, Counts, Judged, Tally, uncounted
-from gateway.guard.kinds import BEST_EFFORT, HIDDEN_TEXT
-from gateway.guard.marks import Marker, lookalikes
-from gateway.guard.normalise import Normalised, normalise
+from gateway.guard.kinds import BEST_EFFORT
+from gateway.guard.marks import Marker
+from gateway.guard.normalise import normalise
 from gateway.guard.pii.finding import Finding, PiiDetector
 from gateway.guard.policy import NOWHERE, Action, KindRule, KindRules, PiiPolicy, TextContext
 from gateway.guard.redact import SECRET, Redactor, higher, rule_of
 from gateway.guard.rules import SecretRules
 from gateway.guard.scan import Deadline, ScanFailed
+from gateway.guard.scanned import Scan, scanned
 from gateway.guard.secrets import SecretFinding, find_secrets
-from gateway.guard.topics import find_topics
 
 IDENTIFIER_FIELDS = frozenset(
     {"name", "namespace", "purpose", "session_id", "space", "tags", "task"}
@@ -45,13 +45,6 @@ PERSON_FIELDS = frozenset({"user_id"})
 
 _MAX_ROUNDS = 16
 """Redacting can bring a finding to light that was glued to another; a chain longer is refused."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Scan:
-    normalised: Normalised
-    secrets: tuple[SecretFinding, ...]
-    findings: tuple[Finding, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,10 +230,8 @@ class Guard:
             return self._anywhere
         return _Placed(self._policy.within(context))
 
-    def scan(self, leaf: Leaf, placed: _Placed | None = None) -> _Scan | None:
+    def scan(self, leaf: Leaf, placed: _Placed | None = None) -> Scan | None:
         """Return what is in one string, or None if a scanner failed.
-
-        A value is read behind its label, as in "phone: 62781234": the key says what the value is.
 
         Args:
             placed: the policy as it is for this text; None for one that stands nowhere.
@@ -248,39 +239,12 @@ class Guard:
         Raises:
             Invalid: what cannot be stored.
         """
-        asked = (placed or self._anywhere).asked
-        label = f"{leaf.label}: " if leaf.label else ""
-        try:
-            normalised = normalise(label + leaf.text, field=leaf.path)
-            secrets = find_secrets(normalised, self._secret_rules)
-            findings = (
-                *_hidden(normalised),
-                *self._detect(normalised, asked),
-                *find_topics(normalised),
-            )
-            if marks := spans_in(normalised.original):
-                # In a placeholder is a word of ours; or it is none, and is taken out as a whole.
-                secrets = tuple(one for one in secrets if not _within(one, marks))
-                findings = tuple(_whole(one, marks) for one in findings if not _within(one, marks))
-            findings += _lookalikes(normalised)
-        except GatewayError:
-            raise
-        except Exception:  # noqa: BLE001 - whatever broke, the text was not judged: it is refused
-            return None
-        cut = len(label)
-        return _Scan(
-            normalised, secrets, tuple(_behind(one, cut) for one in findings if one.end > cut)
-        )
-
-    def _detect(self, normalised: Normalised, asked: frozenset[str]) -> tuple[Finding, ...]:
-        if asked:
-            return self._detector.detect(normalised, asked)
-        return self._detector.detect(normalised)
+        return scanned(leaf, self._secret_rules, self._detector, (placed or self._anywhere).asked)
 
     def redacted(
         self,
         leaf: Leaf,
-        scan: _Scan,
+        scan: Scan,
         placed: _Placed | None = None,
         deadline: Deadline | None = None,
         marker: Marker | None = None,
@@ -390,7 +354,7 @@ class _Pass:
         self._let_through(cleaned.left, leaf.path)
         return cleaned.text
 
-    def _scanned(self, leaf: Leaf) -> _Scan | None:
+    def _scanned(self, leaf: Leaf) -> Scan | None:
         if self._late:  # refused already; the rest is not looked at
             return None
         scan = self._guard.scan(leaf, self._placed)
@@ -431,55 +395,6 @@ class _Pass:
     def _refuse(self, kind: str, path: str, count: int = 1) -> None:
         self._reasons[Reason(kind=kind, field=path)] = None
         self._found.add(path, kind, Action.REJECT.value, count)
-
-
-def _within(one: Finding | SecretFinding, spans: Iterable[tuple[int, int]]) -> bool:
-    return any(start <= one.start and one.end <= end for start, end in spans)
-
-
-def _whole(one: Finding, spans: Iterable[tuple[int, int]]) -> Finding:
-    """Return the finding widened, so that it cuts no placeholder in two."""
-    cut = [span for span in spans if span[0] < one.end and one.start < span[1]]
-    if not cut:
-        return one
-    return _at(one, min(one.start, cut[0][0]), max(one.end, cut[-1][1]))
-
-
-def _lookalikes(normalised: Normalised) -> tuple[Finding, ...]:
-    return tuple(
-        Finding(kind=NO_PSEUDONYM, start=start, end=end, score=1.0, recognizer="normaliser")
-        for start, end in lookalikes(normalised)
-    )
-
-
-def _hidden(normalised: Normalised) -> tuple[Finding, ...]:
-    return tuple(
-        Finding(
-            kind=HIDDEN_TEXT,
-            start=one.start,
-            end=one.end,
-            score=1.0,
-            recognizer="normaliser",
-            encoded=True,
-        )
-        for one in normalised.findings
-    )
-
-
-def _behind(one: Finding, cut: int) -> Finding:
-    """Return the finding with its span moved from the labelled text to the value."""
-    return _at(one, max(0, one.start - cut), one.end - cut) if cut else one
-
-
-def _at(one: Finding, start: int, end: int) -> Finding:
-    return Finding(
-        kind=one.kind,
-        start=start,
-        end=end,
-        score=one.score,
-        recognizer=one.recognizer,
-        encoded=one.encoded,
-    )
 
 
 def _as_finding(one: SecretFinding) -> Finding:
