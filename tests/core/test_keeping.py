@@ -141,3 +141,35 @@ def test_a_repeat_ends_when_either_must(before, again, ends):
     kept, said = row(expires_at=before, ends_by=before), row(expires_at=again, ends_by=again)
     assert joined_expiry(kept, said, now=NOW) == ends  # type: ignore[arg-type]  # the ends alone count
     assert sooner(before, again) == ends
+
+
+DAYS = timedelta(days=90)
+LONG = Change(expires_at=NOW + 9 * DAYS)
+
+
+@pytest.mark.requirement("D7")
+@pytest.mark.parametrize("change", [LONG, Change(clear_expiry=True), Change(content="y")])
+@pytest.mark.parametrize(
+    ("was", "expires_at", "after", "ends"),
+    [
+        (Sensitivity.SENSITIVE, NOW + SENSITIVE_LIFE, 3 * HOUR, NOW + SENSITIVE_LIFE),
+        (Sensitivity.SENSITIVE, NOW + SENSITIVE_LIFE, 23 * HOUR, NOW + SENSITIVE_LIFE),
+        (Sensitivity.PERSONAL, None, DAYS, NOW + DAYS + SENSITIVE_LIFE),
+        (
+            Sensitivity.SENSITIVE,
+            NOW + DAYS + SENSITIVE_LIFE,
+            DAYS + 3 * HOUR,
+            NOW + DAYS + SENSITIVE_LIFE,
+        ),
+    ],
+    ids=["at once", "at its end", "became so late", "after it became so"],
+)
+def test_what_is_sensitive_has_a_day_from_when_it_is_and_no_more(
+    was, expires_at, after, ends, change
+):
+    before = row(sensitivity=was, expires_at=expires_at)
+    changed = changed_expiry(before, change, Sensitivity.SENSITIVE, None, now=NOW + after)
+    assert changed == ends
+    again = row(sensitivity=Sensitivity.SENSITIVE, expires_at=NOW + after + SENSITIVE_LIFE)
+    repeated = joined_expiry(before, again, now=NOW + after)  # type: ignore[arg-type]  # as above
+    assert repeated == ends
