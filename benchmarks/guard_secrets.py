@@ -14,6 +14,7 @@ import random
 import string
 from collections.abc import Callable, Sequence
 
+from benchmarks.guard_secrets_eighth import EIGHTH
 from benchmarks.guard_secrets_seventh import SEVENTH
 from benchmarks.guard_secrets_sixth import SIXTH
 
@@ -433,7 +434,8 @@ def secrets_by_split(seed: int = 7, each: int = 6) -> dict[str, list[str]]:
             ("kinds noted fourth", FOURTH),
             ("kinds noted fifth", FIFTH),
             ("kinds noted sixth", SIXTH),
-            (UNTOUCHED_SPLIT, SEVENTH),
+            ("kinds noted seventh", SEVENTH),
+            (UNTOUCHED_SPLIT, EIGHTH),
         )
     }
     made["recovery phrases"] = _phrases(rng, 60)

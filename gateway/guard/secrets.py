@@ -34,6 +34,7 @@ _SCRAMBLED = 0.42
 _LEAST_ODD = 8
 _LONGEST_PIECE = 3.2
 """Signs a piece of one class, on average: two where letters and digits are random."""
+_LONGEST_HUMP = 2.4
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _RUN = re.compile(r"[A-Za-z0-9]{10,512}")
 _IN_THE_OPEN = re.compile(
@@ -288,7 +289,10 @@ def _is_mixed(run: str) -> bool:
 def _is_scrambled(value: str) -> bool:
     """Return whether the case changes at every other letter or so, as in no CamelCase word."""
     changes = sum(one.isupper() != other.isupper() for one, other in pairwise(value))
-    return value.isalpha() and changes >= _SCRAMBLED * len(value)
+    return value.isalpha() and (
+        changes >= _SCRAMBLED * len(value)
+        or (not value.isupper() and _LONGEST_HUMP * len(_PIECE.findall(value)) >= len(value))
+    )
 
 
 def entropy_bits(value: str) -> float:
