@@ -88,9 +88,11 @@ class Originals:
 NO_ORIGINALS = Originals()
 
 
-def place_of(path: Path, number: int) -> str:
-    """Return the name of the placeholder `number`, from 0, of the text at `path`."""
-    return json.dumps([*path, number], ensure_ascii=False, separators=(",", ":"))
+def place_of(text: int, number: int) -> str:
+    """Return the name of the placeholder `number`, from 0, of the text `text`: the how manieth of
+    the texts that hold any, from 0. Short, since a path can be as long as the metadata.
+    """
+    return f"{text}.{number}"
 
 
 def placeholder(kind: str, word: str) -> str:

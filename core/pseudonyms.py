@@ -15,6 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from core.ids import MemoryId, NamespaceId, UserId
 from core.model import Details, Json, Query, Redaction
@@ -109,8 +110,8 @@ def settled(
         details=details,
         originals=Originals(values=values, spellings=spellings),
         redactions=tuple(
-            Redaction(kind=NO_PSEUDONYM, action="redact", field=path, count=count)
-            for path, count in dropped.items()
+            Redaction(kind=NO_PSEUDONYM, action="redact", field=path, count=often)
+            for path, often in dropped.items()
         ),
     )
 
@@ -144,9 +145,11 @@ def entries(content: str, details: Details, *sources: Originals) -> dict[str, En
         sources: where values are looked up; of two that know a text, the first counts.
     """
     found: dict[str, Entry] = {}
+    texts = count()
 
     def visit(path: Path, text: str) -> str:
         held = words_in(text)
+        at = next(texts) if held else 0
         known = _spelled(sources, path, text)
         for number, (kind, each) in enumerate(held):
             value = next((one.values[each] for one in sources if each in one.values), None)
@@ -155,7 +158,7 @@ def entries(content: str, details: Details, *sources: Originals) -> dict[str, En
             entry = found.setdefault(each, Entry(kind=kind, value=value[1]))
             spelling = known[number] if known else None
             if spelling is not None and spelling != entry.value:
-                entry.spelled[place_of(path, number)] = spelling
+                entry.spelled[place_of(at, number)] = spelling
         return text
 
     rewritten(content, details, visit)
@@ -170,12 +173,14 @@ def _spelled(sources: Iterable[Originals], path: Path, text: str) -> tuple[str |
 def originals(content: str, details: Details, kept: Mapping[str, Entry]) -> Originals:
     """Return the values behind the placeholders of one version, from what is kept of its words."""
     spellings: dict[tuple[Path, str], tuple[str | None, ...]] = {}
+    texts = count()
 
     def visit(path: Path, text: str) -> str:
         held = words_in(text)
         if held:
+            at = next(texts)
             spellings[path, text] = tuple(
-                kept[each].spelled.get(place_of(path, number), kept[each].value)
+                kept[each].spelled.get(place_of(at, number), kept[each].value)
                 if each in kept and kept[each].kind == kind
                 else None
                 for number, (kind, each) in enumerate(held)
@@ -189,27 +194,27 @@ def originals(content: str, details: Details, kept: Mapping[str, Entry]) -> Orig
 
 def restored(content: str, details: Details, of: Originals) -> tuple[str, Details, int]:
     """Return the texts with each value back in its place, and how many were put back."""
-    count = 0
+    done = 0
 
     def visit(path: Path, text: str) -> str:
-        nonlocal count
+        nonlocal done
         spelled = of.spellings.get((path, text))
         if spelled is None:
             return text
         values = iter(spelled)
 
         def restore(kind: str, found: str) -> str:
-            nonlocal count
+            nonlocal done
             value = next(values)
             if value is None:
                 return placeholder(kind, found)
-            count += 1
+            done += 1
             return value
 
         return replaced(text, restore)
 
     content, details = rewritten(content, details, visit)
-    return content, details, count
+    return content, details, done
 
 
 def hold_any(content: str, details: Details) -> bool:

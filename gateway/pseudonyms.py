@@ -12,15 +12,20 @@ Rules this module keeps:
 import contextlib
 
 from core import pseudonyms
-from core.errors import Tampered
+from core.errors import Tampered, TooLarge
 from core.ids import MemoryId
 from core.model import Details, Guarded, GuardedChange, Owner
 from core.owners import owner_into, owner_of
 from core.placeholders import Entry, token_of
 from core.ports import OwnerKeys
+from core.pseudonyms import Settled
 from core.scope import Scope
 from gateway.gate import Gate
 from gateway.guard.guarded import settled_change, settled_draft
+
+MAX_BYTES = 224 * 1024
+"""A content of values alone grows when each becomes a placeholder; the record keeps 256 KiB of it,
+sealed and padded."""
 
 
 async def settle_draft(gate: Gate, scope: Scope, guarded: Guarded) -> Guarded:
@@ -28,6 +33,7 @@ async def settle_draft(gate: Gate, scope: Scope, guarded: Guarded) -> Guarded:
 
     Raises:
         Denied: the space may not be written to.
+        TooLarge: with all its placeholders the content is more than can be kept.
         Unavailable: the record or the keys did not answer.
     """
     draft = guarded.draft
@@ -37,17 +43,15 @@ async def settle_draft(gate: Gate, scope: Scope, guarded: Guarded) -> Guarded:
     owner = owner_into(scope)
     keys = await gate.keyring.ensure_owner(owner)
     known = await _known(gate, scope, owner, keys, words - guarded.marks.keys())
-    return settled_draft(
-        guarded,
-        pseudonyms.settled(
-            draft.content,
-            draft.details,
-            marks=guarded.marks,
-            known=known,
-            keys=keys,
-            person=scope.user,
-        ),
+    settled = pseudonyms.settled(
+        draft.content,
+        draft.details,
+        marks=guarded.marks,
+        known=known,
+        keys=keys,
+        person=scope.user,
     )
+    return settled_draft(guarded, _fitting(settled))
 
 
 async def settle_change(
@@ -57,6 +61,7 @@ async def settle_change(
 
     Raises:
         NotFound: the memory is not live in this scope.
+        TooLarge: as `settle_draft`.
         Tampered: its keys are destroyed.
         Unavailable: the record or the keys did not answer.
     """
@@ -74,12 +79,16 @@ async def settle_change(
     # A word is looked for among the scope's own person's; in a space, another's is not theirs.
     own = words - guarded.marks.keys() if row.user == scope.user else frozenset[str]()
     known = await _known(gate, scope, owner, keys, own)
-    return settled_change(
-        guarded,
-        pseudonyms.settled(
-            content, details, marks=guarded.marks, known=known, keys=keys, person=row.user
-        ),
+    settled = pseudonyms.settled(
+        content, details, marks=guarded.marks, known=known, keys=keys, person=row.user
     )
+    return settled_change(guarded, _fitting(settled))
+
+
+def _fitting(settled: Settled) -> Settled:
+    if len(settled.content.encode()) > MAX_BYTES:
+        raise TooLarge("With its pseudonyms the content is too long.", field="content")
+    return settled
 
 
 async def _known(

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+import gateway.pseudonyms
 from tests.house import House
 from tests.live.gateways import Agent
 from tests.pseudonyms import PHONE, ROLES, WORD, beside, content, reveal, revealed, word
@@ -250,3 +251,25 @@ def test_a_repeat_adds_its_values_to_those_that_are_there(alice: Agent) -> None:
     shown = revealed(alice, memory)
     assert shown["content"] == "Kay: 13800138000"
     assert shown["metadata"] == {"a": PHONE, "b": "１３８００１３８０００"}
+
+
+def test_a_text_of_values_alone_is_kept_whole(alice: Agent) -> None:
+    for text in (
+        " ".join(f"1390{n:07d}" for n in range(2_660)),
+        " ".join(PHONE if n % 2 else "13800138000" for n in range(2_200)),
+        " ".join("a@b.co" for _ in range(4_600)),
+    ):
+        memory = alice.stored(text)
+        assert revealed(alice, memory)["content"] == text
+
+
+def test_what_grows_beyond_what_is_kept_is_too_large(
+    alice: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    memory = alice.stored(f"call {PHONE}")
+    monkeypatch.setattr(gateway.pseudonyms, "MAX_BYTES", 300)
+    many = " ".join(f"1390{n:07d}" for n in range(20))
+    patch = alice.call("PATCH", f"/v1/memories/{memory}", json=alice.about(content=many))
+    for reply in (alice.try_write(many), patch):
+        assert (reply.status_code, reply.json()["code"]) == (413, "too_large")
+    assert [one["content"] for one in alice.listed()] == [content(alice, memory)]
