@@ -3,7 +3,8 @@
 Rules this module keeps:
 - Every scanner reads the same normalised text, and a failure of any is a failure of all.
 - A value is read behind its label, as in "phone: 62781234": the key says what the value is.
-- In a placeholder of ours nothing is found, and no finding cuts one in two.
+- In a placeholder of ours nothing is found, and no finding cuts one in two: what a redaction left
+  passes when it comes back.
 """
 
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ from gateway.guard.fields import Leaf
 from gateway.guard.kinds import HIDDEN_TEXT
 from gateway.guard.marks import lookalikes
 from gateway.guard.normalise import Normalised, normalise
+from gateway.guard.pii.context import PLACEHOLDER
 from gateway.guard.pii.finding import Finding, PiiDetector
 from gateway.guard.rules import SecretRules
 from gateway.guard.secrets import SecretFinding, find_secrets
@@ -47,7 +49,7 @@ def scanned(
     label = f"{leaf.label}: " if leaf.label else ""
     try:
         normalised = normalise(label + leaf.text, field=leaf.path)
-        secrets = find_secrets(normalised, rules)
+        secrets = _uncut(find_secrets(normalised, rules), normalised.original)
         found = detector.detect(normalised, asked) if asked else detector.detect(normalised)
         findings = (*_hidden(normalised), *found, *find_topics(normalised))
         if marks := spans_in(normalised.original):
@@ -61,6 +63,16 @@ def scanned(
         return None
     cut = len(label)
     return Scan(normalised, secrets, tuple(_behind(one, cut) for one in findings if one.end > cut))
+
+
+def _uncut(found: tuple[SecretFinding, ...], text: str) -> tuple[SecretFinding, ...]:
+    """Leave out what begins in the middle of what a redaction left; one that reaches into it stays,
+    so that nothing hides behind a bracket.
+    """
+    if not found or "[" not in text:
+        return found
+    left = [match.span() for match in PLACEHOLDER.finditer(text)]
+    return tuple(one for one in found if not any(start < one.start < end for start, end in left))
 
 
 def _within(one: Finding | SecretFinding, spans: Iterable[tuple[int, int]]) -> bool:

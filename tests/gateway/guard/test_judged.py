@@ -137,6 +137,33 @@ def test_a_query_is_counted_by_what_became_of_it(tallied: Tallied) -> None:
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "卡号[CREDIT_CARD ****4505]，IBAN [IBAN_CODE ****0402]",
+        "login [EMAIL_ADDRESS] [CREDIT_CARD ****4505], then [PHONE_NUMBER]",
+        "user [USERNAME], card [CREDIT_CARD ****1a2b] and key of the door",
+    ],
+)
+def test_what_a_redaction_left_is_no_secret(detector: PiiDetector, text: str) -> None:
+    assert Guard(SECRETS, BALANCED, detector).judge({"content": text}).findings == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "my password is Tulip[CREDIT_CARD ****99]",
+        "my password is [CREDIT_CARD ****4505]Tulip-99x!",
+        "password: [PHONE_NUMBER]Tulip-99x!",
+    ],
+)
+def test_nothing_hides_behind_what_looks_like_a_placeholder(
+    detector: PiiDetector, text: str
+) -> None:
+    judged = Guard(SECRETS, BALANCED, detector).judge({"content": text})
+    assert [one.kind for one in judged.reasons] == ["SECRET.PASSWORD"]
+
+
 # --- the budget of a request ----------------------------------------------------------------------
 
 
