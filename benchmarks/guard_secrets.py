@@ -15,6 +15,7 @@ import string
 from collections.abc import Callable, Sequence
 
 from benchmarks.guard_secrets_eighth import EIGHTH
+from benchmarks.guard_secrets_ninth import NINTH
 from benchmarks.guard_secrets_seventh import SEVENTH
 from benchmarks.guard_secrets_sixth import SIXTH
 
@@ -435,7 +436,8 @@ def secrets_by_split(seed: int = 7, each: int = 6) -> dict[str, list[str]]:
             ("kinds noted fifth", FIFTH),
             ("kinds noted sixth", SIXTH),
             ("kinds noted seventh", SEVENTH),
-            (UNTOUCHED_SPLIT, EIGHTH),
+            ("kinds noted eighth", EIGHTH),
+            (UNTOUCHED_SPLIT, NINTH),
         )
     }
     made["recovery phrases"] = _phrases(rng, 60)

@@ -34,6 +34,7 @@ _SCRAMBLED = 0.42
 _LEAST_ODD = 8
 _LONGEST_PIECE = 3.2
 """Signs a piece of one class, on average: two where letters and digits are random."""
+_HEX = re.compile(r"[0-9a-f]{24,128}|[0-9A-F]{24,128}")
 _LONGEST_HUMP = 2.4
 _PIECE = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _RUN = re.compile(r"[A-Za-z0-9]{10,512}")
@@ -283,7 +284,9 @@ def _has_both(value: str) -> bool:
 
 def _is_mixed(run: str) -> bool:
     """Return whether letters, capitals and digits alternate as they do in no word with a number."""
-    return _has_both(run) and _LONGEST_PIECE * len(_PIECE.findall(run)) >= len(run)
+    return _has_both(run) and (
+        _LONGEST_PIECE * len(_PIECE.findall(run)) >= len(run) or _HEX.fullmatch(run) is not None
+    )
 
 
 def _is_scrambled(value: str) -> bool:
