@@ -3,10 +3,12 @@
 Rules this module keeps:
 - A policy whose cases do not come out as they say is refused, shipped or a tenant's own.
 - A fault names the case by its place and says nothing of its text, or of what became of it.
-- Cases are bounded in number and in all their texts together: they are tried whole.
+- Cases are bounded in number, in all their texts together, and in the time that they take: others
+  wait meanwhile.
 """
 
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Annotated, Final, Self
 
@@ -25,6 +27,8 @@ MAX_TEXT: Final = 2_048
 MAX_CHARACTERS: Final = 65_536
 """Of all texts of a policy's cases together: a second or two of work."""
 MAX_TITLE: Final = 160
+MAX_SECONDS: Final = 5.0
+"""Processor time of all cases together; 65,536 characters take about one."""
 
 
 class CaseEntry(Strict):
@@ -101,11 +105,22 @@ def load_cases(path: Path) -> Sequence[CaseEntry]:
     return parsed(HasCases, read(path)).cases
 
 
-def failing(guard: Guard, cases: Iterable[CaseEntry]) -> tuple[FieldFault, ...]:
-    """Return a fault for each case that comes out otherwise, at most 20."""
-    faults = []
+def failing(
+    guard: Guard, cases: Iterable[CaseEntry], timer: Callable[[], float] = time.thread_time
+) -> tuple[FieldFault, ...]:
+    """Return a fault for each case that comes out otherwise, at most 20; or one, if they take too
+    long.
+
+    Args:
+        timer: seconds of this thread's processor time.
+    """
+    faults: list[FieldFault] = []
+    deadline = timer() + MAX_SECONDS
     for number, case in enumerate(cases):
-        if not case.holds(guard):
+        holds = case.holds(guard)
+        if timer() > deadline:
+            return (FieldFault(field="cases", message="They take too long to try."),)
+        if not holds:
             faults.append(FieldFault(field=f"cases[{number}]", message="It comes out otherwise."))
             if len(faults) == MAX_FAULTS:
                 break

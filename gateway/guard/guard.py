@@ -218,11 +218,15 @@ class Guard:
         raise ContentRejected((Reason(kind=SCANNER_FAILED, field="query"),))
 
     def secrets_in(self, text: str) -> frozenset[str]:
-        """Return the ids of the rules for secrets that find something in `text`.
+        """Return the ids of the rules for secrets that find something in `text`; none if they fail.
 
-        Raises: Invalid, ScanFailed.
+        Raises: Invalid.
         """
-        return frozenset(one.rule for one in find_secrets(normalise(text), self._secret_rules))
+        try:
+            found = find_secrets(normalise(text), self._secret_rules)
+        except ScanFailed:
+            return frozenset()
+        return frozenset(one.rule for one in found)
 
     def placed(self, context: TextContext) -> _Placed:
         """Return the policy as it is in `context`."""

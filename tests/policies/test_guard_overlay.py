@@ -1,12 +1,20 @@
 """The guard's policies, shipped or a tenant's own: what they may say, and their own cases."""
 
+import itertools
 import json
 from typing import Any
 
 import pytest
 
 from core.model import Sensitivity
-from gateway.guard.cases import MAX_CASES, MAX_CHARACTERS, CaseEntry, failing, load_cases
+from gateway.guard.cases import (
+    MAX_CASES,
+    MAX_CHARACTERS,
+    MAX_SECONDS,
+    CaseEntry,
+    failing,
+    load_cases,
+)
 from gateway.guard.overlay import (
     MAX_OWN_SECRETS,
     PII,
@@ -20,6 +28,7 @@ from gateway.guard.overlay import (
 from gateway.guard.pii import load_detector
 from gateway.guard.policy import Action, TextContext, parse_pii_policy
 from gateway.guard.policy_file import PolicyInvalid
+from gateway.guard.scan import ScanTimeout
 from gateway.guard.shipped import load_shipped
 from gateway.resources import data_path
 from tests.architecture.source import ROOT
@@ -221,6 +230,24 @@ def test_a_fault_repeats_nothing_of_the_document(put):
         assert secret not in str(refused(put, PII, **document))
     entry = {"id": secret, "kind": secret, "pattern": f"({secret}", "keywords": [secret]}
     assert secret not in str(refused(put, SECRETS, rules=[entry]))
+
+
+def test_cases_that_take_too_long_are_refused(shipped):
+    cases = [CaseEntry.model_validate(ALLOWED)] * 3
+    ticks = itertools.count(step=MAX_SECONDS)
+    faults = failing(shipped.guard, cases, lambda: next(ticks))
+    assert [(fault.field, fault.message) for fault in faults] == [
+        ("cases", "They take too long to try.")
+    ]
+
+
+def test_rules_that_do_not_finish_refuse_nothing_that_a_case_could_show(shipped, monkeypatch):
+    monkeypatch.setattr("gateway.guard.guard.find_secrets", _never)
+    assert shipped.guard.secrets_in("AKIAQ3EGR7HX2B5KZ4TW") == frozenset()
+
+
+def _never(*_: Any) -> Any:
+    raise ScanTimeout("secrets")
 
 
 def test_a_pseudonym_is_written_in_a_case_by_its_kind(put):
