@@ -10,8 +10,8 @@ from core.adapters.postgres.admin import ERASED
 from core.errors import Conflict, Denied, NotFound, Outdated
 from core.ids import SYSTEM_TENANT, KeyId, RecallId, TenantId, new_uuid
 from core.model import Filter
-from core.ports import Claim, KeyRow, Repeated, Reply, TenantRow
-from core.scope import Action, Role, SourceKind
+from core.ports import Claim, KeyRow, PolicyRow, Repeated, Reply, TenantRow
+from core.scope import Action, Role, SourceKind, Standing
 from tests.core.adapters.postgres.conftest import told
 from tests.core.adapters.postgres.test_walls import tables
 from tests.record_values import administrator, blind, event_of, operator
@@ -326,3 +326,25 @@ async def test_a_key_is_made_once_under_an_idempotency_key(world):
     assert [type(result) for result in results].count(Repeated) == 3
     async with world.directory.admin(administrator(tenant)) as view:
         assert len(await view.keys()) == 1
+
+
+async def test_the_versions_of_all_policies_come_with_a_key_and_with_a_look_up(world):
+    tenant = await world.tenant()
+    row = await add_key(world, tenant)
+    wanted = {}
+    for epoch, (kind, field) in enumerate(
+        (("access", "policy"), ("quotas", "quotas"), ("pii", "pii"), ("secrets", "secrets"))
+    ):
+        policy = PolicyRow(kind=kind, version=f"v-{kind}", sealed=kind.encode())
+        async with world.directory.admin(administrator(tenant, epoch=epoch)) as view:
+            await view.put_policy(policy)
+            assert await view.policy(kind) == policy
+        wanted[field] = policy.version
+        standing = Standing(epoch=epoch + 1, **wanted)
+        assert await world.directory.standing(tenant) == standing
+        found = await world.directory.find_key(row.id)
+        assert found is not None
+        assert found.standing == standing
+        assert (await world.directory.resolve(tenant, b"u" * 16, [])).standing == standing
+    other = await world.tenant()
+    assert await world.directory.standing(other) == Standing()
