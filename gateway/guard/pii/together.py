@@ -1,12 +1,13 @@
 """All recognizers as one of Presidio's, so that its cost is paid once a text and not once a kind.
 
 Rules this module keeps:
-- Each distinct sign is looked for once; only recognizers whose sign is there read the text.
+- Each distinct sign is looked for once; only recognizers whose sign is there, and one of whose words,
+  read the text.
 - An exception of a recognizer is not caught here: the detector turns it into a refusal.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from presidio_analyzer import LocalRecognizer, RecognizerResult
@@ -38,27 +39,32 @@ class Together(LocalRecognizer):
         """Do nothing: there is no model to load."""
 
     def is_worth_reading(self, text: str) -> bool:
-        """Return whether the sign of any recognizer is in `text`."""
-        return any(sign.search(text) for sign, _ in self._signs)
+        """Return whether any recognizer has something to look at in `text`."""
+        return next(self._due(text), None) is not None
 
     @override
     def analyze(
         self, text: str, entities: list[str], nlp_artifacts: "NlpArtifacts | None" = None
     ) -> list[RecognizerResult]:
         """Return what the recognizers find."""
-        lowered = text.lower()
         found = [
             result
-            for sign, those in self._signs
-            if sign.search(text)
-            for one in those
-            if not one.needles or any(needle in lowered for needle in one.needles)
+            for one in self._due(text)
             for result in one.analyze(text, entities, nlp_artifacts)
         ]
         for result in found:
             # The engine drops what none of its own recognizers signs.
             result.recognition_metadata[RecognizerResult.RECOGNIZER_IDENTIFIER_KEY] = self.id
         return found
+
+    def _due(self, text: str) -> Iterator[Recognizer]:
+        """Yield the recognizers that may find something in `text`."""
+        lowered = text.lower()
+        for sign, those in self._signs:
+            if sign.search(text):
+                for one in those:
+                    if not one.needles or any(needle in lowered for needle in one.needles):
+                        yield one
 
 
 def _by_sign(
