@@ -118,9 +118,10 @@ async def test_what_cannot_be_undone_needs_a_fresh_proof_or_a_confirmation(acces
 
 
 @pytest.mark.requirement("B11")
-def test_what_lets_others_in_or_ends_something_needs_a_step_up():
+def test_what_lets_others_in_shows_or_ends_something_needs_a_step_up():
     assert {
         Action.MEMORY_FORGET,
+        Action.MEMORY_REVEAL,
         Action.SPACE_SHARE,
         Action.SPACE_DELETE,
         Action.POLICY_WRITE,
