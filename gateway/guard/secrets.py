@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise
 
 import regex
@@ -116,7 +117,10 @@ def _scan(
     text = layer.skeleton
     lowered = text.lower()
     squeezed = _Squeezed(text)
-    present = {word for word in rules.keywords if word in lowered or word in squeezed.lowered}
+    spaced, solid = _by_space(rules.keywords)
+    present = {word for word in spaced if word in lowered}
+    # Without white space in it, what stands in the text also stands in the squeezed one.
+    present.update(word for word in solid if word in squeezed.lowered)
     if not present:
         return
     for rule in rules.rules:
@@ -130,6 +134,13 @@ def _scan(
             begin, stop = squeezed.span(start, end)
             if rule.judge != "armour" or not _PROSE.match(text, stop):
                 yield _finding(rule, layer, begin, _reach(rule, text, stop))
+
+
+@lru_cache(maxsize=256)
+def _by_space(keywords: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the keywords with white space in them, and those without."""
+    spaced = tuple(word for word in keywords if any(map(str.isspace, word)))
+    return spaced, tuple(word for word in keywords if word not in spaced)
 
 
 def _matches(

@@ -1,8 +1,8 @@
 """All recognizers as one of Presidio's, so that its cost is paid once a text and not once a kind.
 
 Rules this module keeps:
-- Each distinct sign is looked for once; only recognizers whose sign is there, and one of whose words,
-  read the text.
+- Each distinct sign is looked for once; a text is read only by recognizers whose sign is there, and
+  one of whose words.
 - An exception of a recognizer is not caught here: the detector turns it into a refusal.
 """
 
