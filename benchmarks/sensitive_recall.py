@@ -1,7 +1,7 @@
 """How well what is sensitive is found without an index, beside the same texts in the index.
 
     MEMWARDEN_EVAL_DIR=DIR .venv/bin/python -m benchmarks.sensitive_recall [--questions 200]
-        [--fill 5000]
+        [--texts 1000] [--fill 5000]
 
 A gateway is built in this process on real engines. Each set is kept twice: as it is, and with a
 note in its metadata that makes it sensitive; both answer the same questions. Printed as Markdown:
@@ -96,12 +96,19 @@ def made_up() -> Set:
     return Set(name="made up", texts={"made-up": texts}, questions=questions)
 
 
-def of_others(folder: Path, most: int) -> Iterator[Set]:
-    """Yield the sets under `folder`, with at most so many of their questions."""
+def of_others(folder: Path, most: int, most_texts: int) -> Iterator[Set]:
+    """Yield the sets under `folder`.
+
+    Args:
+        most: of their questions, of those whose answers are kept.
+        most_texts: of each conversation, its first.
+    """
     for place in sorted(folder.glob("retrieval/*/turns.jsonl.gz")):
         texts: dict[str, dict[str, str]] = defaultdict(dict)
         for turn in _lines(place):
-            texts[str(turn["conversation_id"])][str(turn["turn_id"])] = str(turn["text"])
+            of_one = texts[str(turn["conversation_id"])]
+            if len(of_one) < most_texts:
+                of_one[str(turn["turn_id"])] = str(turn["text"])
         questions = [
             Question(
                 about=str(one["conversation_id"]),
@@ -109,7 +116,9 @@ def of_others(folder: Path, most: int) -> Iterator[Set]:
                 answers=frozenset(map(str, one["evidence_turn_ids"])),
             )
             for one in _lines(place.with_name("queries.jsonl.gz"))
-            if one["evidence_turn_ids"] and one.get("category") != "adversarial"
+            if one["evidence_turn_ids"]
+            and one.get("category") != "adversarial"
+            and texts[str(one["conversation_id"])].keys() >= set(map(str, one["evidence_turn_ids"]))
         ]
         random.Random(3).shuffle(questions)
         yield Set(name=place.parent.name, texts=texts, questions=questions[:most])
@@ -235,13 +244,14 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
     parser.add_argument("--questions", type=int, default=200, help="of each set of others")
+    parser.add_argument("--texts", type=int, default=1000, help="of each conversation of theirs")
     parser.add_argument("--fill", type=int, default=5000, help="sensitive memories of one person")
     options = parser.parse_args()
     sets = [made_up()]
     # The gateway refuses what it does not know under its prefix, and this it knows.
     folder = os.environ.get("MEMWARDEN_EVAL_DIR", "")  # noqa: TID251 - no setting of the gateway
     if folder:
-        sets += of_others(Path(folder), options.questions)
+        sets += of_others(Path(folder), options.questions, options.texts)
     else:
         print("MEMWARDEN_EVAL_DIR is not set: the sets of others are left out.\n")
     asyncio.run(run(sets, options.fill))
