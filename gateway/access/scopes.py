@@ -57,7 +57,9 @@ STEP_UP = frozenset(
         Action.TENANT_ERASE,
     }
 )
-"""What cannot be undone, shows what was hidden, or lets others in: a token's person must be fresh, or confirm."""
+"""What cannot be undone, shows what was hidden, or lets others in: a token's person must be fresh,
+or confirm.
+"""
 
 
 def scopes_of(action: Action) -> frozenset[str]:

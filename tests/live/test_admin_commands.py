@@ -1,4 +1,4 @@
-"""`memwarden tenant|key|space|policy|quota` against a gateway that runs."""
+"""`memwarden tenant|key|space|policy|quota|user` against a gateway that runs."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -12,7 +12,7 @@ from typer.testing import CliRunner, Result
 from gateway.cli.main import app
 from tests.live.gateways import Agent, Running
 
-GROUPS = {"tenant", "key", "space", "policy", "quota"}
+GROUPS = {"tenant", "key", "space", "policy", "quota", "user"}
 
 
 class Shell:
