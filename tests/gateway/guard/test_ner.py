@@ -1,5 +1,7 @@
 """The language model proposes names, only what looks like one counts, and none is fetched."""
 
+from typing import Any
+
 import pytest
 import spacy
 
@@ -34,7 +36,7 @@ PROPOSED = {
 def folder(tmp_path_factory):
     """Return the folder of a model that proposes exactly `PROPOSED`."""
     pipeline = spacy.blank("en")
-    ruler = pipeline.add_pipe("entity_ruler", name="ner")
+    ruler: Any = pipeline.add_pipe("entity_ruler", name="ner")
     ruler.add_patterns(
         [{"label": label, "pattern": text} for label, texts in PROPOSED.items() for text in texts]
     )
@@ -126,7 +128,8 @@ def test_what_an_identifier_covers_is_no_name(folder):
 
 def test_a_model_that_breaks_fails_the_text(folder):
     detector = load_detector(folder)
-    detector._model._pipeline = None
+    assert detector._model is not None
+    detector._model._pipeline = None  # type: ignore[assignment] # broken on purpose
     with pytest.raises(ScanFailed) as failed:
         detector.detect(normalise("Oriel Vantongeren"), NAMES)
     assert "Oriel" not in str(failed.value)
