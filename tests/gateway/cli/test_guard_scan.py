@@ -94,6 +94,7 @@ def test_a_profile_and_a_file_of_a_policy_are_taken(write: Any, tmp_path: Path) 
         (f"{WORD} \x00".encode(), "line 1 holds U+0000"),
         (f"{WORD} ".encode() + b"\xe4\xbd", "is not UTF-8"),
     ],
+    ids=["not UTF-8", "U+0000", "U+0000 behind a word", "cut short"],
 )
 @pytest.mark.parametrize("by", ["line", "file"])
 def test_what_is_no_text_is_said_plainly(write: Any, by: str, content: bytes, told: str) -> None:
