@@ -14,7 +14,6 @@ Rules this module keeps:
 Source: requirement D4.
 """
 
-import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -32,6 +31,7 @@ from gateway.guard.policy import NOWHERE, Action, KindRule, KindRules, PiiPolicy
 from gateway.guard.redact import SECRET, Redactor, higher, rule_of
 from gateway.guard.rules import SecretRules
 from gateway.guard.scan import Deadline, ScanFailed
+from gateway.guard.scan_clock import scan_seconds
 from gateway.guard.scanned import Scan, scanned
 from gateway.guard.secrets import SecretFinding, find_secrets
 
@@ -92,7 +92,7 @@ class Guard:
         detector: PiiDetector,
         *,
         tally: Tally = uncounted,
-        timer: Callable[[], float] = time.thread_time,
+        timer: Callable[[], float] = scan_seconds,
     ) -> None:
         self._tally = tally
         self._timer = timer

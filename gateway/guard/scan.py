@@ -4,14 +4,15 @@ Rules this module keeps:
 - A scanner reads a `ScanText` and reports spans of the original text; it never reports text.
 - A span of scan text maps to the smallest span of original code points that covers it.
 - A scanner that cannot finish raises `ScanFailed`; the guard turns it into a refusal, never a pass.
-- Time is processor time of the scanning thread: a machine that is busy with other things must not
-  make the guard refuse.
+- Time is that of `scan_clock`: a process that is busy with other things must not make the guard
+  refuse.
 """
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Self
+
+from gateway.guard.scan_clock import scan_seconds
 
 SECONDS_PER_BLOCK = 0.25
 """Processor time for each block begun."""
@@ -35,7 +36,7 @@ class Deadline:
         timer: seconds of this thread's processor time; to be asked in the thread that works.
     """
 
-    def __init__(self, characters: int, timer: Callable[[], float] = time.thread_time) -> None:
+    def __init__(self, characters: int, timer: Callable[[], float] = scan_seconds) -> None:
         self._timer = timer
         self._end = timer() + SECONDS_PER_BLOCK * (1 + characters // BLOCK_CHARACTERS)
 

@@ -12,7 +12,6 @@ Source: CWE-200; the formats are the vendors' own, in policies/secrets.yaml.
 
 import math
 import re
-import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,6 +23,7 @@ import regex
 from gateway.guard.normalise import Normalised
 from gateway.guard.rules import Judge, SecretRule, SecretRules
 from gateway.guard.scan import BLOCK_CHARACTERS, SECONDS_PER_BLOCK, ScanText, ScanTimeout
+from gateway.guard.scan_clock import scan_seconds
 
 _ENGINE_SECONDS = 4.0
 """The pattern engine counts the processor time of every thread of the process, embedding included,
@@ -86,14 +86,14 @@ class SecretFinding:
 def find_secrets(
     normalised: Normalised,
     rules: SecretRules,
-    timer: Callable[[], float] = time.thread_time,
+    timer: Callable[[], float] = scan_seconds,
 ) -> tuple[SecretFinding, ...]:
     """Return the secrets in a text, in the order of the rules; spans are of the original.
 
     Args:
         normalised: with its decoded layers.
         rules: loaded from policies/secrets.yaml.
-        timer: seconds of this thread's processor time, for the deadline.
+        timer: seconds of this thread's work, for the deadline.
 
     Raises:
         ScanTimeout: a rule did not finish in 250 ms for each 8 KB begun.

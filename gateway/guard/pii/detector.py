@@ -10,7 +10,6 @@ Rules this module keeps:
 """
 
 import re
-import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -27,6 +26,7 @@ from gateway.guard.pii.recognizer import LANGUAGE, Recognizer
 from gateway.guard.pii.recognizers import every_recognizer
 from gateway.guard.pii.together import Together
 from gateway.guard.scan import ScanFailed, ScanText, ScanTimeout
+from gateway.guard.scan_clock import scan_seconds
 
 if TYPE_CHECKING:
     from gateway.guard.pii.ner import LanguageModel
@@ -112,7 +112,7 @@ class Detector(PiiDetector):
         self,
         recognizers: Sequence[Recognizer] | None = None,
         seconds_per_block: float = SECONDS_PER_BLOCK,
-        timer: Callable[[], float] = time.thread_time,
+        timer: Callable[[], float] = scan_seconds,
         model: "LanguageModel | None" = None,
     ) -> None:
         every = tuple(every_recognizer() if recognizers is None else recognizers)
