@@ -81,10 +81,11 @@ def test_a_social_security_number_is_seen_in_every_spelling(balanced: Agent, tex
 
 
 @pytest.mark.parametrize("number", ["000-12-8726", "666-12-8726", "912-00-8726"])
+@pytest.mark.parametrize("text", ["part {} is out of stock", "SSN: {}", "her SSN is {}", "ssn {}"])
 def test_a_number_that_was_never_issued_is_no_social_security_number(
-    balanced: Agent, number: str
+    balanced: Agent, text: str, number: str
 ) -> None:
-    assert kept(balanced, f"part {number} is out of stock") == f"part {number} is out of stock"
+    assert kept(balanced, text.format(number)) == text.format(number)
 
 
 @pytest.mark.parametrize(

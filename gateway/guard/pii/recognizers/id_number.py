@@ -2,9 +2,16 @@
 
 Rules this module keeps:
 - 5 to 20 letters, digits and dashes with four digits, right after the words: "student ID", 工号.
-- A resident identity number is judged by its own check digit and not by the word.
+- A resident identity number is judged by its own check digit and not by the word; nor is one that
+  is said to be a social security number and was never issued.
 """
 
+from collections.abc import Iterator
+
+from typing_extensions import override
+
+from gateway.guard.pii.recognizer import Span
+from gateway.guard.pii.recognizers.ssn import is_unissued
 from gateway.guard.pii.shaped import AnnouncedRecognizer
 
 _NAMES = (
@@ -22,3 +29,9 @@ class IdNumberRecognizer(AnnouncedRecognizer):
 
     def __init__(self) -> None:
         super().__init__("ID_NUMBER", _NAMES, _VALUE)
+
+    @override
+    def find(self, text: str) -> Iterator[Span]:
+        for span in super().find(text):
+            if not is_unissued(text, span.start, span.end):
+                yield span

@@ -1,9 +1,16 @@
 """Tax numbers of countries without a recognizer of their own, and employers' numbers.
 
 Rules this module keeps:
-- 7 to 15 letters, digits and dashes with five digits, right after the words.
+- 7 to 15 letters, digits and dashes with five digits, right after the words; not one that is said
+  to be a social security number and was never issued.
 """
 
+from collections.abc import Iterator
+
+from typing_extensions import override
+
+from gateway.guard.pii.recognizer import Span
+from gateway.guard.pii.recognizers.ssn import is_unissued
 from gateway.guard.pii.shaped import AnnouncedRecognizer
 
 _NAMES = (
@@ -21,3 +28,9 @@ class TaxIdRecognizer(AnnouncedRecognizer):
 
     def __init__(self) -> None:
         super().__init__("TAX_ID", _NAMES, _VALUE)
+
+    @override
+    def find(self, text: str) -> Iterator[Span]:
+        for span in super().find(text):
+            if not is_unissued(text, span.start, span.end):
+                yield span
