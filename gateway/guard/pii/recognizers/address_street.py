@@ -4,6 +4,7 @@ Rules this module keeps:
 - "12 Oak Street", with flat, town, state and code behind it if they are there.
 - British postcodes count wherever they stand; American ZIP codes after a state, and any postal code
   after its name.
+- A date is no number of a house, and what follows a person's title no street.
 """
 
 import re
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 
 from typing_extensions import override
 
+from gateway.guard.pii.dated import dates, titles
 from gateway.guard.pii.recognizer import Recognizer, Span
 
 _STREET = (
@@ -59,8 +61,20 @@ class StreetAddressRecognizer(Recognizer):
 
     @override
     def find(self, text: str) -> Iterator[Span]:
-        for pattern, score in ((_ADDRESS, 0.7), (_CODE, 0.6)):
-            for match in pattern.finditer(text):
-                yield Span(*match.span(), score)
+        yield from self._streets(text)
+        for match in _CODE.finditer(text):
+            yield Span(*match.span(), 0.6)
         for match in _ZIP.finditer(text):
             yield Span(*match.span("code"), 0.6)
+
+    def _streets(self, text: str) -> Iterator[Span]:
+        dated, called = dates(text), titles(text)
+        at = 0
+        while (match := _ADDRESS.search(text, at)) is not None:
+            start, end = match.span()
+            # A date or a title in it: look again behind its beginning, where a street may stand.
+            if start in dated or not called.isdisjoint(range(start, end)):
+                at = start + 1
+                continue
+            yield Span(start, end, 0.7)
+            at = end

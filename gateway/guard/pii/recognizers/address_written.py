@@ -6,7 +6,8 @@ Rules this module keeps:
   the one after, is of the same make.
 - It counts if it names a street, in a dozen languages, a room, a box or a post of the forces; or
   where words before it say that an address comes ("lives at", "address:", "ship to").
-- A number and a capitalised word alone ("12 Monkeys", "OK 200") are no address.
+- A number and a capitalised word alone ("12 Monkeys", "OK 200") are no address; nor is a date, or
+  "Dr." before a name, which is a street only behind a name of its own.
 - At most 24 words and four lines; each start is tried once.
 """
 
@@ -15,6 +16,7 @@ from collections.abc import Iterator
 
 from typing_extensions import override
 
+from gateway.guard.pii.dated import dates, titles
 from gateway.guard.pii.place_names import PLACES
 from gateway.guard.pii.recognizer import Recognizer, Span
 
@@ -113,14 +115,15 @@ class WrittenAddressRecognizer(Recognizer):
             for match in pattern.finditer(text):
                 yield Span(*match.span(), 0.7)
         reached = 0
+        dated = dates(text)
         for match in _BEGIN.finditer(text):
-            if match.start() < reached:
+            if match.start() < reached or match.start() in dated:
                 continue
             end = _run(text, match.start())
             run = text[match.start() : end]
             if not _NUMBER.search(run) or " " not in run:
                 continue
-            named = _STREET.search(run) is not None or _HAS_ROOM.search(run) is not None
+            named = any(_streets(run)) or _HAS_ROOM.search(run) is not None
             before = text[max(0, match.start() - 64) : match.start()]
             if (named and _has_number_beside(run)) or _ANNOUNCED.search(before):
                 reached = end
@@ -160,8 +163,14 @@ def _has_number_beside(run: str) -> bool:
         re.match(
             r"\.?,? ?(?:[\w.'’-]{1,24} ){0,5}(?:#|[Nn][or]\.? ?)?[0-9]{1,5}", run[match.end() :]
         )
-        for match in _STREET.finditer(run)
+        for match in _streets(run)
     )
+
+
+def _streets(run: str) -> Iterator[re.Match[str]]:
+    """Yield what names a street in a run."""
+    called = titles(run)
+    return (match for match in _STREET.finditer(run) if match.start() not in called)
 
 
 def _run(text: str, start: int) -> int:
