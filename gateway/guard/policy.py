@@ -10,6 +10,8 @@ Rules this module keeps:
 - Text that nobody sees is redacted or rejected, whatever a policy says of all kinds.
 - A topic is left as it is said unless a policy names it: what a policy asks for all kinds is meant
   for identifiers and names, and would cut sentences to pieces. Its class counts all the same.
+- A topic is never replaced: what tells of it is a word or two, and what is told is the sentence. A
+  policy that asks for it is refused, since the rest would stay and pass for cleaned.
 - What expires because it is sensitive does so within a day, whatever a policy asks.
 """
 
@@ -26,7 +28,7 @@ from core.errors import FieldFault, Invalid
 from core.model import Layer, Sensitivity
 from core.scope import SourceKind
 from gateway.guard.identifiers import check_identifier
-from gateway.guard.kinds import HIDDEN_TEXT, KINDS, SENSITIVE_TOPICS, SPECIAL_TOPICS
+from gateway.guard.kinds import HIDDEN_TEXT, KINDS, SENSITIVE_TOPICS, SPECIAL_TOPICS, TOPICS
 from gateway.guard.policy_file import PolicyInvalid, Strict, Version, parsed, read
 
 MAX_RULES: Final = 256
@@ -370,9 +372,9 @@ class RuleEntry(OwnKindEntry):
     layers: Annotated[list[Layer], Field(min_length=1, max_length=16)] | None = None
 
     @model_validator(mode="after")
-    def _hidden_text_is_not_kept(self) -> Self:
-        if HIDDEN_TEXT in (self.kinds or ()):
-            _check_hidden(self.action)
+    def _can_be_done(self) -> Self:
+        for kind in self.kinds or ():
+            _check_possible(kind, self.action)
         return self
 
     def placed(self) -> PolicyRule:
@@ -387,14 +389,19 @@ class RuleEntry(OwnKindEntry):
         )
 
 
-def _check_hidden(action: Action) -> None:
-    if action not in (Action.REDACT, Action.REJECT):
+def _check_possible(kind: str, action: Action) -> None:
+    if kind == HIDDEN_TEXT and action not in (Action.REDACT, Action.REJECT):
         raise ValueError(f"{HIDDEN_TEXT} is redacted or rejected")
+    if kind in TOPICS and not (action.keeps_text or action is Action.REJECT):
+        raise ValueError(
+            f"{kind} is a topic of whole sentences and cannot be replaced in them:"
+            " allow, observe, expire or reject it"
+        )
 
 
 def _own_kinds(value: dict[str, OwnKindEntry]) -> dict[str, OwnKindEntry]:
-    if (hidden := value.get(HIDDEN_TEXT)) is not None:
-        _check_hidden(hidden.action)
+    for kind, entry in value.items():
+        _check_possible(kind, entry.action)
     return value
 
 
@@ -413,6 +420,6 @@ class _PiiFile(Strict):
     def _known(cls, value: dict[str, KindEntry]) -> dict[str, KindEntry]:
         if unknown := sorted(set(value) - KINDS):
             raise ValueError(f"unknown kinds: {', '.join(unknown)}")
-        if (hidden := value.get(HIDDEN_TEXT)) is not None:
-            _check_hidden(hidden.action)
+        for kind, entry in value.items():
+            _check_possible(kind, entry.action)
         return value

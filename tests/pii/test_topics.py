@@ -124,14 +124,16 @@ def test_a_policy_that_names_a_topic_decides_on_it(guarded_by, kind):
     with pytest.raises(ContentRejected) as refused:
         rejects.check({"content": SAID[kind]})
     assert {reason.kind for reason in refused.value.reasons} == {kind}
-    redacts = guarded_by(
+    observes = guarded_by(
         parse_pii_policy(
-            f'{{version: "t", defaults: {{action: allow}}, kinds: {{{kind}: {{action: redact}}}}}}'
+            f'{{version: "t", defaults: {{action: allow}},'
+            f" kinds: {{{kind}: {{action: observe, sensitivity: sensitive}}}}}}"
         )
     )
-    checked = redacts.check({"content": SAID[kind]})
-    assert f"[{kind}]" in checked.fields["content"]
-    assert kind not in told(checked.fields["content"])
+    checked = observes.check({"content": SAID[kind]})
+    assert checked.fields["content"] == SAID[kind]
+    assert checked.sensitivity is Sensitivity.SENSITIVE
+    assert [(one.kind, one.action) for one in checked.redactions] == [(kind, "observe")]
 
 
 @pytest.mark.requirement("D7")

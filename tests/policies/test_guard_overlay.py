@@ -153,6 +153,8 @@ def test_a_tenant_lowers_the_class_of_no_kind(put):
         ({"colour": "red"}, "colour"),
         ({"kinds": {"EMAIL": {"action": "allow"}}, "cases": [ALLOWED]}, "kinds.?"),
         ({"kinds": {"HIDDEN_TEXT": {"action": "allow"}}, "cases": [ALLOWED]}, "kinds"),
+        ({"kinds": {"FINANCE": {"action": "redact"}}, "cases": [ALLOWED]}, "kinds"),
+        ({"rules": [{"action": "pseudonymize", "kinds": ["HEALTH"]}]}, "rules[0]"),
         ({"kinds": {"PERSON": {"action": "hide"}}}, "kinds.PERSON.action"),
         ({"rules": [{"action": "redact", "namespaces": ["*"]}]}, "rules[0].namespaces[0]"),
         ({"rules": [{"action": "redact", "colour": "red"}]}, "rules[0].colour"),

@@ -1,7 +1,7 @@
 """What a policy asks for: by kind, namespace, source and layer, and what the guard makes of it."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -229,6 +229,26 @@ def test_what_is_sensitive_expires_within_a_day_under_a_rule_for_all_kinds():
 def test_a_rule_with_a_fault_does_not_load(rule, said):
     with pytest.raises(PolicyInvalid, match=said):
         policy_of(rule)
+
+
+@pytest.mark.requirement("D7")
+@pytest.mark.parametrize("kind", sorted(SPECIAL_TOPICS | SENSITIVE_TOPICS))
+@pytest.mark.parametrize("action", list(Action))
+def test_a_topic_is_let_through_or_rejected_and_a_policy_that_replaces_it_does_not_load(
+    kind, action
+):
+    asked = {"action": action.value, **DETAILS.get(action, {})}
+    forms: list[Callable[[], object]] = [
+        lambda: policy_of(default="allow", **{kind: asked}),
+        lambda: policy_of({"kinds": ["PHONE_NUMBER", kind], **asked}),
+    ]
+    for load in forms:
+        if action.keeps_text or action is Action.REJECT:
+            load()
+            continue
+        with pytest.raises(PolicyInvalid, match=f"{kind} is a topic of whole sentences") as refused:
+            load()
+        assert len(refused.value.faults) == 1
 
 
 @pytest.mark.requirement("D7")
