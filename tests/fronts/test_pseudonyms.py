@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 import gateway.pseudonyms
+from tests.fronts.teams import change, space
 from tests.house import House
 from tests.live.gateways import Agent
 from tests.pseudonyms import PHONE, ROLES, WORD, beside, content, reveal, revealed, word
@@ -112,6 +113,35 @@ def test_what_is_typed_is_not_left_looking_like_a_pseudonym(
     kept = alice.get(memory).json()
     assert not WORD.search(kept["content"] + kept["metadata"]["note"])
     assert "p-" not in kept["content"].casefold()
+    assert revealed(alice, memory)["revealed"] == 0
+
+
+@pytest.fixture
+def bob(house: House, admin: Agent, alice: Agent) -> Agent:
+    """Another writer of the space that Alice is in, called `desk`."""
+    members = {"user_alice": "writer", "user_bob": "writer"}
+    space(admin, "desk", "members", **members)
+    return beside(house, alice, "bob")
+
+
+@pytest.mark.usefixtures("bob")
+def test_a_word_of_a_shared_space_stands_for_nothing_outside_it(alice: Agent) -> None:
+    said = content(alice, alice.stored(f"call {PHONE}", space="desk"))
+    receipt = alice.write(f"noted: {said}")
+    assert [one["kind"] for one in receipt["redactions"]] == ["PSEUDONYM"]
+    memory = receipt["outcomes"][0]["id"]
+    assert content(alice, memory) == "noted: call [PHONE_NUMBER]"
+    assert revealed(alice, memory)["revealed"] == 0
+
+
+def test_a_word_of_who_changes_a_memory_stands_for_nothing_in_anothers(
+    alice: Agent, bob: Agent
+) -> None:
+    said = content(bob, bob.stored(f"call {PHONE}", space="desk"))
+    memory = alice.stored("call me at noon", space="desk")
+    changed = change(bob, memory, content=f"noted: {said}")
+    assert changed.status_code == 200, changed.text
+    assert content(alice, memory) == "noted: call [PHONE_NUMBER]"
     assert revealed(alice, memory)["revealed"] == 0
 
 

@@ -217,8 +217,29 @@ def decisions() -> Iterator[Wall]:
     )  # fmt: skip
 
 
+# --- what tells that a memory is there ------------------------------------------------------------
+
+READERS = "tests/fronts/test_spaces.py"
+
+
+def presence() -> Iterator[Wall]:
+    """Yield what keeps it from whoever may not read a memory that it is there."""
+    path = "gateway/memories.py"
+    yield replaced(
+        "presence: denied to read is not found", path,
+        "    except Denied:\n        raise NotFound from None",
+        "    except Denied:\n        return", READERS,
+    )  # fmt: skip
+    yield replaced(
+        "presence: looked for as a reader", path,
+        "        await view.get(memory)\n\n\nasync def namespace_names",
+        "        pass\n\n\nasync def namespace_names", READERS,
+    )  # fmt: skip
+
+
 # --- values behind pseudonyms ---------------------------------------------------------------------
 
+TYPED = "gateway/pseudonyms.py"
 REVEALS = "tests/fronts/test_pseudonyms.py"
 WORDS = "tests/core/test_pseudonyms.py"
 
@@ -229,6 +250,30 @@ def pseudonyms() -> Iterator[Wall]:
         "reveal: about the person that is named", "gateway/reveal.py",
         "        if row.user != scope.user:", "        if False:", REVEALS,
     )  # fmt: skip
+    # Each alone is one of several: whose the row is, and under whose key it opens.
+    own = (
+        Edit(TYPED, "        if owner_of(scope, row) == owner:", "        if True:"),
+        Edit(
+            TYPED,
+            "                found |= pseudonyms.opened([row], keys)",
+            "                of = await gate.keyring.owner(owner_of(scope, row))\n"
+            "                found |= pseudonyms.opened([row], of or keys)",
+        ),
+    )
+    yield Wall(
+        "pseudonyms: what is typed resolves as its owner's own",
+        own,
+        (f"{REVEALS}::test_a_word_of_a_shared_space_stands_for_nothing_outside_it",),
+    )
+    person = " if row.user == scope.user else frozenset[str]()"
+    yield Wall(
+        "pseudonyms: nor as that of who changes another's memory",
+        (
+            *own,
+            Edit(TYPED, f"words - guarded.marks.keys(){person}", "words - guarded.marks.keys()"),
+        ),
+        (f"{REVEALS}::test_a_word_of_who_changes_a_memory_stands_for_nothing_in_anothers",),
+    )
     yield replaced(
         "pseudonyms: a word that came with a text is looked up", "core/pseudonyms.py",
         "            elif entry is not None and entry.kind == kind:",
@@ -241,6 +286,55 @@ def pseudonyms() -> Iterator[Wall]:
         ("its version", "record=memory, version=version,", "record=memory, version=1,"),
     ):
         yield replaced(f"pseudonyms: {name}", "core/pseudonyms.py", old, new, WORDS)
+
+
+# --- a tenant's own guard -------------------------------------------------------------------------
+
+GUARDS = "gateway/guard/in_force.py"
+GUARD_IN_FORCE = "tests/gateway/guard/test_in_force.py"
+
+
+def guards() -> Iterator[Wall]:
+    """Yield what keeps each tenant's guard to its kind and its version."""
+    place = 'f"{kind}:{version}"'
+    for name, old, new in (
+        ("its kind", place, 'f"{version}"'),
+        ("its version", place, 'f"{kind}"'),
+        ("what it says", "row.version != version_of(document)", "False"),
+        (
+            "the version in force",
+            "                if row.version != version:",
+            "                if False:",
+        ),
+    ):
+        yield replaced(f"guard in force: {name}", GUARDS, old, new, GUARD_IN_FORCE)
+
+
+# --- what is sensitive ----------------------------------------------------------------------------
+
+INDEXER = "core/indexer.py"
+SENSITIVE = "tests/core/test_sensitive.py"
+
+
+def sensitive() -> Iterator[Wall]:
+    """Yield what keeps the sensitive out of the index, and each vector in its place."""
+    yield replaced(
+        "sensitive: no point in the index", INDEXER,
+        "return None if sensitive else (item, keys)", "return item, keys", SENSITIVE,
+    )  # fmt: skip
+    chunk = 'f"vector.{chunk}"'
+    yield Wall(
+        "sealed vector: its chunk",
+        tuple(
+            Edit(path, f"{before}{chunk}", f'{before}"vector"')
+            for path, before in (
+                ("core/keeping.py", "place("),
+                (INDEXER, "field="),
+                ("core/nearest.py", "field="),
+            )
+        ),
+        ("tests/core/test_nearest.py",),
+    )
 
 
 # --- the index ------------------------------------------------------------------------------------
@@ -311,6 +405,7 @@ def keys() -> Iterator[Wall]:
     )  # fmt: skip
 
 
+VERSIONS = "gateway/version_cache.py"
 QUERY_KEY = '    return key("query", keys.owner.tenant, keys.owner.id, digest)'
 
 
@@ -340,18 +435,22 @@ def caches() -> Iterator[Wall]:
         'f"key\\x00{principal.key_id}\\x00{once.key}"', 'f"key\\x00{once.key}"',
         "tests/attacks/test_cache_keys.py",
     )  # fmt: skip
-    yield replaced(
-        "cache of policies: the version", "gateway/access/in_force.py",
-        "        if kept is not None and kept.version == version:",
-        "        if kept is not None:", "tests/attacks/test_cache_keys.py",
-    )  # fmt: skip
-    yield replaced(
-        "cache of policies: the tenant", "gateway/access/in_force.py",
-        "        kept = self._kept.get(tenant)",
-        "        kept = next((p for p in self._kept.values() if p.version == version), None)\n"
-        "        tenant = next(iter(self._kept), tenant)",
-        "tests/attacks/test_cache_keys.py",
-    )  # fmt: skip
+    for whose, tests in (
+        ("access", ("tests/attacks/test_cache_keys.py", f"{ACCESS}test_in_force.py")),
+        ("guard", (GUARD_IN_FORCE,)),
+    ):
+        yield replaced(
+            f"cache of policies, {whose}: the version", VERSIONS,
+            "        if kept is not None and kept.version == version:",
+            "        if kept is not None:", *tests,
+        )  # fmt: skip
+        yield replaced(
+            f"cache of policies, {whose}: the tenant", VERSIONS,
+            "        kept = self._kept.get(tenant)",
+            "        same = (one for one, of in self._kept.items() if of.version == version)\n"
+            "        tenant = next(same, tenant)\n"
+            "        kept = self._kept.get(tenant)", *tests,
+        )  # fmt: skip
     yield replaced(
         "cache of quotas: the version", "gateway/quotas.py",
         "        known = self._opened.get((tenant, version))",
@@ -368,7 +467,10 @@ def all_walls() -> list[Wall]:
         *decisions(),
         *whole_sentences(),
         *queries(),
+        *presence(),
         *pseudonyms(),
+        *guards(),
+        *sensitive(),
         *index_filter(),
         *keys(),
         *caches(),

@@ -135,6 +135,7 @@ async def test_nothing_else_opens_in_the_place_of_a_policy(guards, keyring, dire
         directory.policies[OTHER, kind].sealed,
         guards.sealed(other_kind, document, version, keys).sealed,
         older.sealed,
+        guards.sealed(kind, document, "0123456789ab", keys).sealed,
         guards.sealed(kind, document | {"cases": []}, version, keys).sealed,
         flipped,
         b"",
