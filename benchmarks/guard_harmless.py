@@ -84,7 +84,11 @@ _SHAPES = (
         "func (k *Key) Bytes() []byte { return k.b[:{d2}] }",
         "private var apiKey: String? = null // {d3}",
     ),
-    *("password = input('Password {d1}: ')", "pwd=$(pwd)/build-{d3}", "pass  # noqa: S{d3}"),
+    *(
+        "password = input('Password {d1}: ')",
+        "pwd=$(pwd)/build-{d3}",
+        "pass  # pragma: no cover {d3}",
+    ),
     *("if password != confirm_password { return {d3} }", "assert token.kind == 'IDENT_{d2}'"),
     *("docker run -p {d4}:{d4} -e TZ=UTC app", "mysql -p -u root < dump-{d8}.sql", "ps -p {d5}"),
     *(

@@ -147,7 +147,9 @@ def test_a_foreign_id_in_any_field_has_no_effect_on_its_owner_and_is_recorded(
     times = Counter(event["request_id"] for event in stage.agent.events())
     unrecorded = {name for request, name in recorded.items() if not times[request]}
     assert unrecorded == set()
-    assert {name for request, name in recorded.items() if times[request] > 1} == set()
+    # A reveal has its purpose beside it.
+    most = {name: 2 if name == "reveal_memory" else 1 for name in recorded.values()}
+    assert {name for request, name in recorded.items() if times[request] > most[name]} == set()
 
 
 @pytest.mark.requirement("B2")
