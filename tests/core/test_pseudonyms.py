@@ -212,7 +212,7 @@ def rows(sealed: dict[bytes, bytes], **changed: object) -> list[SealedPseudonym]
 
 
 @pytest.mark.requirement("D5")
-@settings(max_examples=1_000)
+@settings(max_examples=300)
 @given(drafts())
 def test_what_is_restored_is_what_was_written(world: World, draft: tuple[str, Details]) -> None:
     through(world, *draft)

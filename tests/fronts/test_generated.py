@@ -9,8 +9,8 @@ from schemathesis.specs.openapi.checks import negative_data_rejection, positive_
 from core.scope import Action
 from gateway.front.http import OPERATIONS
 
-EXAMPLES = 40
-"""A mode; there are two modes, and more than 25 operations."""
+EXAMPLES = 33
+"""A mode; there are two modes, and more than 30 operations."""
 OPERATORS = frozenset({Action.TENANT_CREATE, Action.TENANT_LIST, Action.TENANT_ERASE})
 
 
