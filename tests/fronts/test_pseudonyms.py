@@ -125,9 +125,13 @@ def bob(house: House, admin: Agent, alice: Agent) -> Agent:
 
 
 @pytest.mark.usefixtures("bob")
-def test_a_word_of_a_shared_space_stands_for_nothing_outside_it(alice: Agent) -> None:
-    said = content(alice, alice.stored(f"call {PHONE}", space="desk"))
-    receipt = alice.write(f"noted: {said}")
+@pytest.mark.parametrize(("first", "then"), [({"space": "desk"}, {}), ({}, {"space": "desk"})])
+def test_a_word_stands_for_nothing_across_the_edge_of_a_shared_space(
+    alice: Agent, first: dict[str, str], then: dict[str, str]
+) -> None:
+    """Both are about Alice: what she kept for herself is not for whoever is in the space."""
+    said = content(alice, alice.stored(f"call {PHONE}", **first))
+    receipt = alice.write(f"noted: {said}", **then)
     assert [one["kind"] for one in receipt["redactions"]] == ["PSEUDONYM"]
     memory = receipt["outcomes"][0]["id"]
     assert content(alice, memory) == "noted: call [PHONE_NUMBER]"

@@ -190,6 +190,24 @@ def test_a_member_who_may_not_read_a_space_is_not_told_what_is_in_it(team: Team)
     assert team.bob.get(memory).json()["version"] == 1
 
 
+def test_a_member_who_may_read_nothing_at_all_is_not_told_either(team: Team) -> None:
+    """Denied in the whole tenant, and not denied to change: no scope to read under is minted."""
+    memory = team.alice.stored("the launch is on friday", space="team")
+    rule = {"subject": "user:carol", "in": "tenant", "object": "memory:item", "verb": "read",
+            "effect": "deny"}  # fmt: skip
+    case = {"case": "one", "subject": {"roles": ["reader"], "user_id": "carol"},
+            "expect": {"memory:item:read": "deny", "memory:item:list": "allow"}}  # fmt: skip
+    put = team.admin.call(
+        "PUT", "/v1/admin/policies/access", json={"rules": [rule], "people": [], "cases": [case]}
+    )
+    assert put.status_code == 200, put.text
+    for ask in (team.carol.forget, lambda id_: change(team.carol, id_, content="it is off")):
+        there, gone = ask(memory), ask(str(new_uuid()))
+        assert there.status_code == gone.status_code == 404, there.text
+        assert there.json()["detail"] == gone.json()["detail"]
+    assert team.bob.get(memory).json()["version"] == 1
+
+
 def test_a_member_who_revises_signs_and_the_memory_stays_where_it_is(team: Team) -> None:
     memory = team.alice.stored("the launch is on friday", space="team")
     changed = change(team.bob, memory, content="the launch is on monday")

@@ -263,7 +263,7 @@ def pseudonyms() -> Iterator[Wall]:
     yield Wall(
         "pseudonyms: what is typed resolves as its owner's own",
         own,
-        (f"{REVEALS}::test_a_word_of_a_shared_space_stands_for_nothing_outside_it",),
+        (f"{REVEALS}::test_a_word_stands_for_nothing_across_the_edge_of_a_shared_space",),
     )
     person = " if row.user == scope.user else frozenset[str]()"
     yield Wall(

@@ -31,6 +31,8 @@ LEFT_OUT = shutil.ignore_patterns("__pycache__", "node_modules", ".hypothesis", 
 JOBS = 2
 SECONDS = 300
 """The longest that the tests of one wall may take."""
+SECONDS_OF_ALL = 1_800
+"""The longest that the tests of all walls, or those of all policies, may take."""
 
 _FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+)", re.MULTILINE)
 _TESTS_FAILED = 1  # pytest's exit code; 2 to 5 are runs that did not come to a judgement
@@ -88,15 +90,20 @@ class Copy:
         for path, text in texts.items():
             path.write_text(text, encoding="utf-8")
 
-    def tests(self, names: Sequence[str], *options: str) -> tuple[int, str]:
-        """Run tests; returns pytest's exit code and what it said."""
+    def tests(
+        self, names: Sequence[str], *options: str, seconds: float = SECONDS
+    ) -> tuple[int, str]:
+        """Run tests; returns pytest's exit code and what it said. Raises: TimeoutExpired."""
         ran = self._python(
             *("-m", "pytest", "-q", "-rfE", "--no-header", "--tb=line", "-p", "no:cacheprovider"),
             *("-o", "faulthandler_timeout=120", *options, *names),
+            seconds=seconds,
         )
         return ran.returncode, ran.stdout
 
-    def _python(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+    def _python(
+        self, *arguments: str, seconds: float = SECONDS
+    ) -> subprocess.CompletedProcess[str]:
         environment = {name: value for name, value in os.environ.items() if name != "CI"}  # noqa: TID251 - a child's environment
         return subprocess.run(
             [sys.executable, *arguments],
@@ -105,7 +112,7 @@ class Copy:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=SECONDS,
+            timeout=seconds,
             check=False,
         )
 
@@ -132,7 +139,7 @@ def judge_policies(copy: Copy) -> list[Outcome]:
     """Open each policy of row-level security in turn, in one run of the tests over SQL."""
     started = time.monotonic()
     files = dict.fromkeys(test for policy in policies() for test in policy.tests)
-    code, said = copy.tests(tuple(files), "-p", "tests.mutants.weakened")
+    code, said = copy.tests(tuple(files), "-p", "tests.mutants.weakened", seconds=SECONDS_OF_ALL)
     took = (time.monotonic() - started) / max(1, len(policies()))
     fault = "" if code in (0, _TESTS_FAILED) else f"DID NOT RUN ({code}): {said[-600:]}"
     failed = [name.rpartition("::")[2].rstrip("]").partition("[") for name in _FAILED.findall(said)]
@@ -178,7 +185,7 @@ def run(walls: Sequence[Wall], *, with_policies: bool, jobs: int = JOBS) -> Iter
 def whole(copy: Copy, names: Sequence[str]) -> Outcome:
     """Run the tests of all walls with every wall in its place."""
     started = time.monotonic()
-    code, said = copy.tests(names, "-n", "2", "--dist", "loadfile")
+    code, said = copy.tests(names, "-n", "2", "--dist", "loadfile", seconds=SECONDS_OF_ALL)
     fault = "" if code == 0 else f"RED BEFORE ANYTHING WAS REMOVED: {said[-2000:]}"
     return Outcome("(nothing removed)", ("all pass",), fault, time.monotonic() - started)
 
@@ -196,8 +203,12 @@ def main(words: Sequence[str]) -> int:
     """
     started = time.monotonic()
     walls = [wall for wall in all_walls() if all(word in wall.name for word in words)]
+    with_policies = not words or "policies" in words
+    if not walls and not with_policies:  # without a name, pytest would run every test there is
+        print("no wall has these words in its name")  # noqa: T201 - for whoever asked
+        return 1
     outcomes = []
-    for outcome in run(walls, with_policies=not words or "policies" in words):
+    for outcome in run(walls, with_policies=with_policies):
         outcomes.append(outcome)
         print(outcome.line, flush=True)  # noqa: T201 - the table is what this is for
     left = unwatched(outcomes)
