@@ -146,7 +146,8 @@ def judge_policies(copy: Copy) -> list[Outcome]:
     return [
         Outcome(
             f"row-level security: {policy.name}",
-            tuple(test for test, _, of in failed if of.endswith(policy.name)),
+            # A test with parameters of its own names them before or after the policy.
+            tuple(test for test, _, of in failed if f"-{policy.name}-" in f"-{of}-"),
             fault,
             took,
         )
