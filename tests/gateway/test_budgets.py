@@ -215,7 +215,9 @@ async def test_quotas_that_do_not_load_refuse_rather_than_lift(budgets, till, di
         "gone": None,
         "older": PolicyRow(kind=KIND, version="0" * 16, sealed=row.sealed),
         "renamed": PolicyRow(kind=KIND, version=version[::-1], sealed=row.sealed),
-        "edited": PolicyRow(kind=KIND, version=version, sealed=row.sealed[:-1] + b"\0"),
+        "edited": PolicyRow(
+            kind=KIND, version=version, sealed=row.sealed[:-1] + bytes([row.sealed[-1] ^ 1])
+        ),
     }
     for name, fault in faults.items():
         directory.policies.pop((TENANT, KIND), None)
