@@ -167,15 +167,23 @@ async def forget(gate: Gate, call: Call, target: Target, memory_id: str) -> int:
         await gate.budget.charge(call, action, user_id=target.user_id)
         scope = await gate.access.scope(call, target, action)
         memory = parse_memory_id(memory_id)
-        async with gate.store.view(scope) as view:
-            gone = await view.forget([memory])
-            if gone:
-                await record(view, scope, str(memory), count=len(gone))
-        if not gone:
+        try:
+            gone = await _forget(gate, scope, memory)
+        except NotFound:
             await _missing_unless_read(gate, call, target, memory)
-            raise Denied(rule="space-reader")
+            raise Denied(rule="space-reader") from None
         gate.write.wake_index()
-        return len(gone)
+        return gone
+
+
+async def _forget(gate: Gate, scope: Scope, memory: MemoryId) -> int:
+    """Forget what is live and may be changed. Raises: NotFound (then nothing went), Unavailable."""
+    async with gate.store.view(scope) as view:
+        gone = await view.forget([memory])
+        if not gone:
+            raise NotFound
+        await record(view, scope, str(memory), count=len(gone))
+    return len(gone)
 
 
 async def _missing_unless_read(gate: Gate, call: Call, target: Target, memory: MemoryId) -> None:

@@ -23,15 +23,25 @@ class Recorder(Protocol):
         ...
 
 
-async def record(view: Recorder, scope: AnyScope, touched: str, *, count: int = 1) -> None:
-    """Leave one event that `scope` was used on `touched`.
+async def record(
+    view: Recorder, scope: AnyScope, touched: str, *, count: int = 1, action: str | None = None
+) -> EventId:
+    """Leave one event that `scope` was used on `touched`; returns its id.
 
     Args:
         touched: id of a thing, or the word for many; never a name or a text.
         count: how many things.
+        action: as in `AuditEvent.of`.
 
     Raises: Unavailable.
     """
-    await view.record(
-        AuditEvent.of(scope, event_id=EventId(new_uuid()), at=view.now, object=touched, count=count)
+    event = AuditEvent.of(
+        scope,
+        event_id=EventId(new_uuid()),
+        at=view.now,
+        object=touched,
+        count=count,
+        action=action,
     )
+    await view.record(event)
+    return event.event_id

@@ -15,13 +15,13 @@ from dataclasses import dataclass
 
 from core import pseudonyms
 from core.errors import NotFound
-from core.event import AuditEvent
-from core.ids import EventId, new_uuid, parse_memory_id
+from core.ids import EventId, parse_memory_id
 from core.model import Memory, Target
 from core.owners import opened, owner_of
 from core.scope import Action, Call
 from gateway.access.names import purpose_name
 from gateway.gate import Gate
+from gateway.recording import record
 from gateway.refusing import refusing
 
 PURPOSE = "memory:reveal:purpose"
@@ -79,26 +79,11 @@ async def reveal(gate: Gate, call: Call, target: Target, memory_id: str, purpose
                 found.details,
                 pseudonyms.originals(found.content, found.details, kept),
             )
-            event = AuditEvent.of(
-                scope,
-                event_id=EventId(new_uuid()),
-                at=view.now,
-                object=str(memory),
-                count=count,
-            )
-            await view.record(event)
-            await view.record(
-                AuditEvent.of(
-                    scope,
-                    event_id=EventId(new_uuid()),
-                    at=view.now,
-                    object=reason,
-                    action=PURPOSE,
-                )
-            )
+            event = await record(view, scope, str(memory), count=count)
+            await record(view, scope, reason, action=PURPOSE)
         return Revealed(
             memory=Memory(row=row, content=content, details=details),
             count=count,
-            event_id=event.event_id,
+            event_id=event,
             purpose=reason,
         )

@@ -67,7 +67,10 @@ def size_of(said: Draft | Change | Query) -> int:
     if isinstance(said, Change):
         return characters_of([said.content, said.tags, said.metadata])
     details = said.details
-    return characters_of([said.content, details.tags, details.metadata, details.entities])
+    return characters_of(
+        [said.content, details.tags, details.metadata, details.entities, details.source_ref,
+         details.session_id, details.task]
+    )  # fmt: skip
 
 
 def guard_draft(

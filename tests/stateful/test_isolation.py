@@ -103,7 +103,7 @@ AWAY: dict[str, tuple[Callable[[House], AbstractContextManager[None]], tuple[str
 @pytest.mark.requirement("M1", "C10")
 @pytest.mark.parametrize(
     ("steps", "rounds"),
-    [(FEW, 1), pytest.param(ROUND, MANY // 5, marks=pytest.mark.long)],
+    [(FEW, 1), pytest.param(ROUND, MANY, marks=pytest.mark.long)],
     ids=["few", "many"],
 )
 @pytest.mark.parametrize("part", AWAY)

@@ -186,7 +186,7 @@ async def test_a_child_is_started_again_until_it_stays(
     await keeper.start()
     assert keeper.pid is not None
     os.kill(keeper.pid, signal.SIGKILL)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(20):
         await stayed.wait()
     await keeper.stop()
     assert keeper.pid is not None
